@@ -42,8 +42,9 @@ format: $(STAMP)
 	$(BIN)/ruff format .
 
 docs: $(STAMP)
-	rm -rf docs/api site
-	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs site
+	rm -rf docs/api build/site site
+	$(BIN)/sphinx-build -W --keep-going -q -d build/doctrees docs build/site
+	mv build/site site
 	@echo "Open site/index.html"
 
 constraints: $(STAMP)

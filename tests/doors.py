@@ -639,7 +639,8 @@ NAMED: Rows = {
     **dict.fromkeys(("task", "encode", "render_mode", "actions", "picture", "executor", "ax"), NOTHING_ELSE),
     **dict.fromkeys(("keep_ep", "keep_weights", "chance", "curves"), row(True, flag)),
     **dict.fromkeys(("resample", "switch", "phase", "phases"), PERIOD),
-    **dict.fromkeys(("progress", "ep", "key"), row(None, none_or(function))),
+    **dict.fromkeys(("ep", "key"), row(None, none_or(function))),
+    "progress": row(None, none_or(lambda value: EITHER if flag(value) == RIGHT else function(value))),
     **dict.fromkeys(("episode", "first", "second", "third", "run"), row(0, whole(0, 2**32 - 1))),
     **dict.fromkeys(("state", "step", "trial", "goal"), row(0, whole(0, 1))),
     "action": row(0, HEADED),
@@ -782,7 +783,7 @@ def learning() -> list[Door]:
         door("distal.Agent", weights=(lambda: result().weights(0), never),
              network=(lambda: result().network, never), encoder=NOTHING_ELSE,
              first_action=row(0, whole(-10_000_000, 10_000_000)),
-             episode=row(0, whole(0, 2**32 - 1 - 10_000_000))),
+             episode=row(0, whole(0, 2**32 - 1 - 10_000_000)), goals=NOTHING_ELSE),
         door("distal.Agent.act", observation=row([1, 0, 1], never)),
         door("distal.Agent.act", method(lake_agent, "act"),
              observation=row(5, perhaps(one(np.ndarray), whole(0, 15)))),
@@ -1117,7 +1118,7 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
-        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps")),
+        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps", "processes")),
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(

@@ -24,6 +24,7 @@ LATE = {
     ("base.machine", "platform"): "the front door looks at memory alone",
     ("base.machine", "importlib"): "likewise",
     ("base.plugins", "importlib"): "importlib.metadata takes 0.03 s; only a word that is not known needs it",
+    ("base.progress", "rich"): "only a terminal needs it",
     ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",
     ("base.frames", "pandas"): "an extra",
     ("base.significance", "scipy"): "takes half a second; only tests and intervals need it",

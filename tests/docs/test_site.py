@@ -37,7 +37,7 @@ DOCS = ROOT / "docs"
 def sphinx(docs: Path, site: Path) -> subprocess.CompletedProcess[str]:
     """Build a site as `make docs` does."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    (options,) = re.findall(r"sphinx-build (.*) docs site$", makefile, re.MULTILINE)
+    (options,) = re.findall(r"sphinx-build (.*) docs build/site$", makefile, re.MULTILINE)
     return subprocess.run(
         [sys.executable, "-m", "sphinx", *options.split(), docs, site],
         capture_output=True,

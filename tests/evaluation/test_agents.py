@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from distal import Agent, EnvTask, HillClimbing, InputError, Result, Settings, evaluate, learn, task_of
+from distal import Agent, EnvTask, HillClimbing, InputError, Maze, Result, Settings, evaluate, learn, task_of
 from distal.evaluation.agents import Evaluation
 from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
@@ -356,3 +356,39 @@ def test_parts_that_do_not_go_together_make_no_agent(given: dict[str, Any], prob
     with pytest.raises(InputError) as refused:
         Agent(**{**parts, **given})
     assert str(refused.value).startswith(problem)
+
+
+# ---------------------------------------------------------------- one goal of several
+
+
+def test_an_agent_of_one_goal_is_measured_towards_each_and_says_so(tmp_path: Path) -> None:
+    maze = Maze.from_text("#####\n#0S1#\n#####")
+    result = learn("chance", maze=maze, trials=1, episodes=30, steps=4, hidden=4, keep_weights=True)
+    agent = result.agent(1)  # its goal is 1, to the east: a step is enough
+    agent.save(tmp_path / "agent.json")
+    env = MazeEnv(maze, max_steps=4)
+    for one in (agent, Agent.load(tmp_path / "agent.json")):
+        found = evaluate(one, env, episodes=3)
+        assert found.by_goal["1"] == -result.best[1, -1]
+        assert (found.returns[3:] == found.by_goal["1"]).all()  # the episodes towards goal 0 come first
+        assert found.by_goal["0"] < found.by_goal["1"]
+        assert found.mean == (found.by_goal["0"] + found.by_goal["1"]) / 2
+        lines = found.summary().splitlines()
+        assert lines[0] == "6 episodes, seed 0; trained for goal 1 alone, tried towards all 2"
+        assert lines[-2].startswith(f"goal 0: {found.by_goal['0']:.2f}, chance ")
+        assert lines[-1].endswith("  (trained)")
+        again = Evaluation.from_dict(found.to_dict(curves=True))
+        assert again.summary() == found.summary()
+    fixed = MazeEnv(maze, goal=1, max_steps=4)
+    assert evaluate(agent, fixed, episodes=2).goals is None
+    asked = evaluate(agent, env, episodes=2, options={"goal": 0})
+    assert asked.goals is None
+    assert asked.mean == found.by_goal["0"]
+
+
+def test_starts_are_goals_to_an_agent(tmp_path: Path) -> None:
+    task = task_of("Taxi-v4", starts=2)
+    agent = learn("chance", task=task, trials=1, episodes=2, keep_weights=True).agent(0)
+    found = evaluate(agent, "Taxi-v4", episodes=2, chance=False)
+    assert list(found.by_goal) == ["0", "1"]
+    assert len(found.returns) == 4

@@ -188,6 +188,92 @@ def test_infinite_numbers_have_no_quantiles() -> None:
         encoder(Box(-np.inf, np.inf, (1,)), None, [np.array([np.inf], np.float32)] * 3)
 
 
+# ---------------------------------------------------------------- whole numbers, images and text
+
+BYTES = Box(0, 255, (2,), np.uint8)
+NINETEEN = (1, 1, 0, 0, 1)  # the highest that was seen
+SEEN_BYTES = [np.array([k % 3, k], np.uint8) for k in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("space", "encode", "seen", "word", "bits"),
+    [
+        # Bounds that are near say which values there are; nothing has to be seen.
+        (Box(0, 1, (2,), np.int8), None, None, "binary", {(0, 1): (0, 1)}),
+        (Box(-1, 6, (1,), np.int64), None, None, "binary", {(-1,): (0, 0, 0), (3,): (0, 0, 1)}),
+        (Box(-1, 1, (1,), np.int64), "one-hot", None, "one-hot", {(0,): (0, 1, 0)}),
+        (Box(0, 1, (1,), np.int8), "bins:2", None, "bins:2", {(0,): (0,), (1,): (1,)}),
+        # Of other bounds, few values are digits, and many go into bins: each number of a list by itself.
+        (
+            BYTES, None, SEEN_BYTES, "binary,bins:4:quantiles",  # edges at 4, 9 and 14
+            {(0, 0): (0, 0, 0, 0, 0), (2, 9): (0, 1, 1, 1, 0), (9, 14): (0, 1, 1, 1, 1)},
+        ),
+        (BYTES, "binary", SEEN_BYTES, "binary", {(1, 5): (1, 0, 1, 0, 1, 0, 0), (1, 99): (1, 0, *NINETEEN)}),
+        (BYTES, "one-hot", SEEN_BYTES[:3], "one-hot", {(1, 1): (0, 1, 0) * 2, (7, 2): (0, 0, 0, 0, 0, 1)}),
+        (BYTES, "bins:2:quantiles", SEEN_BYTES, "bins:2:quantiles", {(0, 9): (0, 1), (1, 8): (1, 0)}),
+        # A number that never changes says nothing.
+        (BYTES, None, [np.array([7, k], np.uint8) for k in (0, 1)], "binary", {(7, 1): (1,), (9, 0): (0,)}),
+    ],
+)  # fmt: skip
+def test_a_box_of_whole_numbers_becomes_digits_or_bins(
+    space: Any, encode: Any, seen: Any, word: str, bits: dict[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    made = encoder(space, encode, seen)
+    assert made.word == word
+    for observation, expected in bits.items():
+        assert made(np.array(observation, space.dtype)) == expected
+    again = Encoder.from_dict(json.loads(json.dumps(made.to_dict())), space)
+    assert again == made
+
+
+def test_the_pixels_of_a_channel_have_the_same_values_wherever_they_were_seen() -> None:
+    image = Box(0, 255, (2, 2, 2), np.uint8)
+    seen = [np.zeros((2, 2, 2), np.uint8), np.zeros((2, 2, 2), np.uint8)]
+    seen[1][0, 0] = 3, 1  # the first channel has 0 and 3, the second 0 and 1
+    made = encoder(image, None, seen)
+    assert made.bits == 4 * (2 + 1)
+    other = np.zeros((2, 2, 2), np.uint8)
+    other[1, 1] = 2, 1
+    assert made(other) == (0,) * 9 + (0, 1, 1)
+    assert encoder(Box(0, 99, (2, 3), np.int64), "one-hot", [np.arange(6).reshape(2, 3)]).bits == 6 * 6
+
+
+@given(
+    st.lists(st.integers(0, 255), min_size=27, max_size=27), st.sampled_from(["binary", "one-hot", "bins:5"])
+)
+def test_many_columns_at_once_are_the_columns_one_by_one(values: list[int], word: str) -> None:
+    space: Any = Tuple([Box(0, 255, (3, 3, 3), np.uint8), Box(-1, 256, (3,)), Discrete(7, start=-3)])
+    seen = [(np.full((3, 3, 3), k, np.uint8), np.full(3, k, np.float32), 0) for k in (3, 90, 200)]
+    made = encoder(space, word, seen)
+    box = np.array(values, np.uint8).reshape(3, 3, 3)
+    numbers = np.array(values[:3], np.float32) + 0.5
+    one_by_one = [
+        bit for column, value in zip(made.columns, [*values, *numbers.tolist(), 2], strict=True)
+        for bit in column(value)
+    ]  # fmt: skip
+    assert list(made((box, numbers, 2))) == one_by_one
+
+
+def test_text_is_left_out_and_named() -> None:
+    space = Dict({"mission": Text(9), "at": Discrete(3), "more": Dict({"said": Text(3), "b": Discrete(2)})})
+    made = encoder(space)
+    assert made.left_out == ("mission", "more.said")
+    assert made({"mission": "go", "at": 2, "more": {"said": "no", "b": 1}}) == (0, 1, 1)
+    assert Encoder.from_dict(made.to_dict(), space) == made
+
+
+def test_an_encoder_of_an_older_version_has_its_bins() -> None:
+    data = {"word": "bins:3:quantiles", "bits": 4, "edges": [[1.0, 2.0], [5.0, 9.0]]}
+    made = Encoder.from_dict(data, BYTES)
+    assert made(np.array([1, 9], np.uint8)) == (1, 0, 1, 1)
+    assert made.to_dict() == data
+
+
+def test_what_a_random_policy_always_sees_the_same_is_refused() -> None:
+    with pytest.raises(InputError, match="always sees the same; encode with a function of your own"):
+        encoder(BYTES, None, [np.array([1, 2], np.uint8)] * 3)
+
+
 # ---------------------------------------------------------------- functions
 
 
@@ -267,6 +353,17 @@ def test_an_encoder_is_made_again_from_json_and_from_a_pickle(
         ),
         ({"word": "bins:2:quantiles", "bits": 1, "edges": 5}, LINE, "edges of the encoder is 5, expected"),
         ({"word": "bins:3:quantiles", "bits": 1, "edges": [[2.0]]}, LINE, "was not made for Box("),
+        ({"word": "binary", "bits": 1, "edges": [], "seen": [[0, 1]]}, BYTES, "was not made for Box(0, 255,"),
+        (
+            {"word": "binary", "bits": 1, "edges": [], "seen": [[1, 0], [0]]},
+            BYTES,
+            "expected ascending whole nu",
+        ),
+        (
+            {"word": "binary", "bits": 1, "edges": [], "seen": 3},
+            BYTES,
+            "seen of the encoder is 3, expected a lis",
+        ),
         ({"word": "function f", "bits": 1}, LINE, "encode was the function f; give the function again"),
     ],
 )

@@ -209,6 +209,69 @@ def test_a_stranger_cannot_have_a_module_run(tmp_path: Path, monkeypatch: pytest
     assert kept(again)["id"] == "gymnasium:FrozenLake-v1"
 
 
+class Doubled(gymnasium.ObservationWrapper[Any, Any, Any]):  # type: ignore[misc, name-defined]
+    """Shows twice the cell."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_space = gymnasium.spaces.Discrete(2 * env.observation_space.n)
+
+    def observation(self, observation: Any) -> Any:
+        return 2 * observation
+
+
+FLATTEN = "gymnasium.wrappers:FlattenObservation"
+
+
+def test_wrappers_go_around_an_environment_the_innermost_first() -> None:
+    bits = {"tests.tasks.test_sources:Doubled": 4, FLATTEN: 6}
+    for wrap, inputs in ((Doubled, 4), ([Doubled, Doubled], 5), (list(bits), 10), (FLATTEN, 5)):
+        assert task_of(Ring, wrap=wrap, tabulated=False).inputs == inputs
+    assert task_of(Ring, wrap=Doubled).inputs == 4  # a table, too
+
+
+def test_wrappers_of_installed_packages_are_made_again_with_the_environment() -> None:
+    for tabulated in (False, None):
+        task: Any = task_of("FrozenLake-v1", args=DRY, wrap=FLATTEN, tabulated=tabulated)
+        again: Any = rebuilt(kept(task))
+        assert kept(again) == kept(task)
+        assert again.inputs == task.inputs == 16
+    by_class: Any = task_of("FrozenLake-v1", args=DRY, wrap=gymnasium.wrappers.FlattenObservation)
+    assert rebuilt(kept(by_class)).inputs == 16
+    data = kept(task_of("FrozenLake-v1", wrap=FLATTEN, tabulated=False))
+    data["wrap"][0]["version"] = "0.1"
+    assert "came from 'gymnasium' '0.1', here is" in refused(lambda: rebuilt(data))
+    for wrap in (Doubled, lambda env: gymnasium.wrappers.FlattenObservation(env, *())):
+        data = kept(task_of("FrozenLake-v1", wrap=wrap, tabulated=False))
+        assert "of no installed package; give the task again" in refused(partial(rebuilt, data))
+
+
+@pytest.mark.parametrize(
+    ("wrap", "problem"),
+    [
+        (3, "wrap is 3, expected a list of wrappers, as ['minigrid.wrappers:ImgObsWrapper']"),
+        (["Doubled"], "wrap holds 'Doubled', expected a wrapper, or its name as 'module:Class'"),
+        ("gymnasium.wrappers:Flatten", "there is no 'Flatten' in gymnasium.wrappers; did you mean 'Flatten"),
+        ("gymnasium.wrappers:TimeLimit", "cannot wrap Ring in gymnasium.wrappers:TimeLimit: TypeError: "),
+        (lambda env: 3, "returns is 3, expected an environment"),
+    ],
+)
+def test_what_is_no_wrapper_is_refused(wrap: Any, problem: str) -> None:
+    assert problem in refused(lambda: task_of(Ring, wrap=wrap))
+
+
+def test_an_encoder_goes_by_its_name_into_files_and_comes_back() -> None:
+    task: Any = task_of("FrozenLake-v1", encode="tests.tasks.test_sources:far")
+    data = kept(task)
+    assert data["encoder"] == {"word": "function tests.tasks.test_sources:far", "bits": 1}
+    assert kept(rebuilt(data)) == data  # this module is imported already
+    data["encoder"]["word"] = "function nosuch_module:far"
+    assert refused(lambda: rebuilt(data)) == (
+        "encode was the function nosuch_module:far; import nosuch_module before, or put its folder on "
+        "PYTHONPATH, if you trust it"
+    )
+
+
 def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
     TableTask(TABLE).save(tmp_path / "two.npz")
     data = kept(task_of(tmp_path / "two.npz"))

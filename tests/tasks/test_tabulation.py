@@ -287,6 +287,29 @@ class Tiring(Drifting):
         return observation, reward - (self.time > 12), *rest
 
 
+class Hurried(Errand):
+    """Coming home is worth less with every step, as in MiniGrid, which says its state without the steps."""
+
+    max_steps = 100
+
+    def __init__(self, worth: float = 0.9) -> None:
+        super().__init__()
+        self.step_count, self.worth = 0, worth
+
+    def hash(self) -> str:
+        return f"{self.cell} {self.carries}"
+
+    def reset(self, **given: Any) -> tuple[Any, Any]:
+        self.step_count = 0
+        return super().reset(**given)
+
+    def step(self, action: Any) -> Any:
+        self.step_count += 1
+        observation, reward, *rest = super().step(action)
+        late = self.worth * self.step_count / self.max_steps
+        return observation, reward - late if reward > 0 else reward, *rest
+
+
 class Stubborn(Errand):
     """One whose copies know nothing."""
 
@@ -346,6 +369,10 @@ def slippery() -> Any:
         ({"env": Tiring, "key": place}, "Tiring does not always do the same in one state; give a key that"),
         ({"env": Stubborn}, "a copy of Stubborn is not in the state of the original, so it cannot be explo"),
         ({"env": Unique}, "Unique cannot be copied, so it cannot be explored: TypeError: there is only one"),
+        (
+            {"env": Hurried},
+            "rewards of Hurried depend on how many steps were taken before (action 1 in state ",
+        ),
         ({"env": Holding}, "variable held of Holding cannot be compared ("),
         ({"env": Errand, "key": lambda env: [1]}, "key returns [1], expected what can be hashed, as a tuple"),
         ({"env": Errand, "key": 3}, "key is 3, expected a function, or None"),
@@ -364,3 +391,58 @@ def test_chance_that_transitions_do_not_show_is_found() -> None:
         InputError, match=r"chance decides what action \d does in state \d+ \(sensed \d+\) of Taxi"
     ):
         tabulate(lambda: gymnasium.make(newest("Taxi"), fickle_passenger=True), starts=4)
+
+
+# ---------------------------------------------------------------- rewards that are no whole numbers
+
+
+@pytest.mark.parametrize(
+    ("reward", "scale", "named"),
+    [
+        (0.5, None, 10),  # people read 10 better than 2
+        (np.float32(0.3), None, 10),
+        (0.1 + 0.2, None, 10),  # 0.30000000000000004
+        (0.125, None, 1000),
+        (1 / 3, None, 3),
+        (0.5, 2, 2),
+        (3, 4, 4),
+        (7, None, 1),
+    ],
+)
+def test_rewards_are_made_whole_by_a_scale_that_the_name_says(
+    reward: float, scale: int | None, named: int
+) -> None:
+    made = tabulate(lambda: Errand(reward=reward), key=place, scale=scale)
+    assert made.name == ("Errand" if named == 1 else f"Errand (EP × {named})")
+    walk = made.begin(0, Settings(steps=9))
+    for action in (1, 1, 2, 0, 0, 0, 0):  # right, right, grab, and home
+        walk.act(action)
+    assert walk.over
+    assert walk.ep == named * 6 - round(named * float(reward))
+
+
+def test_the_goal_counts_as_reached_at_the_same_return() -> None:
+    def env() -> Any:
+        made = gymnasium.make("FrozenLake-v1", is_slippery=False)  # solved from 0.7 on
+        return gymnasium.wrappers.TransformReward(made, half)
+
+    assert tabulate(env).target(Settings()) == -7.0
+
+
+def half(reward: Any) -> Any:
+    return reward / 2
+
+
+def test_a_scale_holds_for_what_stays_an_environment_too() -> None:
+    plain, scaled = EnvTask("FrozenLake-v1"), EnvTask("FrozenLake-v1", scale=10)
+    assert scaled.name == "FrozenLake-v1 (EP × 10)"
+    assert scaled.target(Settings()) == -7.0
+    walks = [task.for_trial(1).begin(0, Settings()) for task in (plain, scaled)]
+    for walk in walks:
+        walk.rewards = [1.0]
+    assert [walk.ep for walk in walks] == [-1.0, -10.0]
+
+
+def test_rewards_that_a_wrapper_makes_the_same_at_any_time_make_a_table() -> None:
+    made = tabulate(lambda: gymnasium.wrappers.TransformReward(Hurried(), np.sign))
+    assert made.states > 5

@@ -40,4 +40,4 @@ def run(args: argparse.Namespace) -> None:
             "file, or none"
         )
     named = DEFAULT_CLIMBER if args.file is None else HillClimbing.load(args.file)
-    evaluate(HillClimbing(**given) if given else named, args, "climbing")
+    evaluate(HillClimbing(**given) if given else named, args)

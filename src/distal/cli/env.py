@@ -5,19 +5,25 @@ from __future__ import annotations
 import argparse
 from typing import Any, cast
 
+from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.engines.registry import imported
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
+from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task
+
+_MOST_NAMES = 12  # of actions, in a line
 
 
 def add(commands: Commands) -> None:
@@ -52,24 +58,22 @@ def run(args: argparse.Namespace) -> None:
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
-    trials = args.trials * len(task.goals)
-    total = args.episodes * trials
-    with options.spelled(), options.runner_of(args) as runner, progress("chance", total) as advance:
+    with options.spelled(), options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            progress=advance, keep_ep=True, **settings,
+            keep_ep=True, **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
     if args.json:
-        print_json({"version": __version__, **described(task), "chance": chance.to_dict()})
+        print_json({"version": __version__, **described(task, chance), "chance": chance.to_dict()})
     else:
         _show(task, chance)
         if args.save is not None:
             console().print(f"table: {args.save}", soft_wrap=True)
 
 
-def described(task: Task[Any]) -> dict[str, Any]:
+def described(task: Task[Any], chance: Result) -> dict[str, Any]:
     """Return what is known of a task, ready for JSON."""
     encoder = task.encoder
     space = str(encoder.space) if isinstance(encoder, Encoder) else ""
@@ -78,25 +82,31 @@ def described(task: Task[Any]) -> dict[str, Any]:
         **task.about(),
         "observations": None if encoder is None else space,
         "encoder": None if encoder is None else encoder.word,
+        "left_out": list(encoder.left_out) if isinstance(encoder, Encoder) else [],
         "actions": str(task.env.action_space) if isinstance(task, EnvTask) else None,
+        "action_names": list(task.actions),
         "steps": task.steps,
         "states": states,
         "table": states is not None,
         "why_no_table": task.no_table,
+        "engines": _engines_for(chance),
+        "steps_per_second": task.pace() if isinstance(task, EnvTask) else None,
     }
 
 
 def _show(task: Task[Any], chance: Result) -> None:
     """Print what an environment is, and what chance scores."""
-    out, about = console(), described(task)
+    out, about = console(), described(task, chance)
     bits = counted(task.inputs, "bit")
     lines = {
         "observations": about["observations"],
         "inputs": bits if about["encoder"] is None else f"{bits}, {about['encoder']}",
-        "outputs": counted(task.outputs, "action"),
+        "left out": f"{' and '.join(about['left_out'])}, which is text" if about["left_out"] else None,
+        "outputs": _actions_line(task),
         "goals": str(len(task.goals)),
         "steps": f"{chance.settings.steps} per episode",
         "table": _table_line(about),
+        "speed": _speed_line(task, about),
         "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
     }
     out.print(visible(task.name), style="bold", soft_wrap=True)
@@ -117,8 +127,52 @@ def _show(task: Task[Any], chance: Result) -> None:
     out.print(score)
 
 
+def _actions_line(task: Task[Any]) -> str:
+    """Say how many actions there are, and what they are called, if they have names."""
+    count, names = counted(task.outputs, "action"), task.actions
+    if all(name.isdigit() for name in names):
+        return count
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return f"{count}: {', '.join(names[:_MOST_NAMES])}{more}"
+
+
+def _engines_for(chance: Result) -> list[str]:
+    """Return the engines that can run the trials of a result."""
+    batch = chance.conditions.batch([chance.learner])
+    return [name for name in engines.ENGINES if imported(name).supports(batch) is None]
+
+
 def _table_line(about: dict[str, Any]) -> str:
     """Say whether an environment is a table, and what runs it."""
+    able = about["engines"]
+    if set(able) == set(engines.ENGINES):
+        who = "all engines run it"
+    elif len(able) == 1:
+        who = f"engine {able[0]} runs it"
+    else:
+        who = f"engines {', '.join(able[:-1])} and {able[-1]} run it"
     if about["table"]:
-        return f"{counted(about['states'], 'state')}; all engines run it"
-    return f"none, so engine steps runs it: {about['why_no_table']}"
+        return f"{counted(about['states'], 'state')}; {who}"
+    if about["why_no_table"] is None:
+        return f"none; engine {able[0]} runs it"
+    return f"none, so engine {able[0]} runs it: {about['why_no_table']}"
+
+
+def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
+    """Say who takes the steps: compiled code, Python in a table, or the environment."""
+    pace = about["steps_per_second"]
+    if pace is not None:
+        return f"stepped in Python; the environment alone takes {_rounded(pace)} steps a second"
+    if {"cpu", "gpu"} & set(about["engines"]) or isinstance(task, CompiledTask):
+        return "compiled: no Python in an episode"
+    if not about["table"]:
+        return "stepped in Python"
+    return (
+        f"stepped in Python; compiled engines take tables of up to {COMPILED_INPUTS} inputs and "
+        f"{COMPILED_OUTPUTS} actions"
+    )
+
+
+def _rounded(pace: float) -> str:
+    """Return a number in two digits: it differs from one second to the next."""
+    return f"{float(f'{pace:.1e}'):,.0f}"

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
+from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command, number, whole
 from distal.cli.runs import SINCE, resume_command, search_used, winners_table
-from distal.cli.terminal import PlainConsole, console, print_json, spread, tell
+from distal.cli.terminal import console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable
+from distal.engines import Runner
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
+from distal.search import following
 from distal.search.config import UNNAMED, WRAPPING, Config
 from distal.search.evolve import configured, estimate, resume, start
 from distal.search.genetic import WORDS
@@ -37,6 +36,7 @@ _SEARCHES = {"ga": "the paper's genetic algorithm", "cma": "CMA-ES with margin, 
 _READ: dict[type, tuple[Any, str]] = {int: (whole, "N"), float: (number, "X")}  # by the type of a default
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
+_MINUTE = 60.0  # seconds
 
 
 def _of_searches() -> tuple[str, ...]:
@@ -132,13 +132,16 @@ def run(args: argparse.Namespace) -> None:
     with (
         resumable(hint, Path(out) / "config.json"),
         options.runner_of(args, at_once=True) as runner,
-        _progress(runner.executor) as progress,
     ):
+        lines = None if on_terminal() else _Lines(runner.executor)
+        telling, progress = runner.telling(lines), None if lines is None else lines.told
+        if lines is not None:
+            _announce(config, runner)
         if config is None:
             numbers = {"generations": args.generations, "budget": args.budget}
-            evolved = resume(out, **numbers, engine=runner, progress=progress)
+            evolved = resume(out, **numbers, engine=telling, progress=progress)
         else:
-            evolved = start(config, runner, out, args.force, progress)
+            evolved = start(config, telling, out, args.force, progress)
     if args.json:
         winners = [winner.to_dict() for winner in evolved.winners]
         described = evolved.config.to_dict()
@@ -182,38 +185,45 @@ def _configured(args: argparse.Namespace) -> Config:
     return config
 
 
-@contextmanager
-def _progress(cluster: Executor | None) -> Iterator[Callable[[Step], None]]:
-    """Show every generation: a bar on a terminal, else a line now and then."""
-    bar = Progress(
-        TextColumn("generation"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.description}"),
-        TimeRemainingColumn(),
-        console=PlainConsole(stderr=True),
-    )
-    live = bar.console.is_terminal
-    task = bar.add_task("", total=None)
+def _announce(config: Config | None, runner: Runner) -> None:
+    """Say how long a new evolution may take, if that is long."""
+    seconds = 0.0 if config is None else following.seconds_of(config, runner)
+    if config is not None and seconds >= LONG:
+        work = f"{following.episodes_of(config):,} episodes"
+        tell(announced(following.LABEL, following.words(config), work, seconds))
 
-    def told(step: Step) -> None:
-        rate = step.evaluations / step.seconds
+
+class _Lines(Told):
+    """Lines on stderr where it is no terminal: of generations now and then, and once a minute within one."""
+
+    def __init__(self, cluster: Executor | None) -> None:
+        self.cluster = cluster
+        self.work = "the first population"
+        self.count = Count(None)
+        self.written = self.count.began
+
+    def add(self, episodes: int, steps: int) -> None:
+        """Hear of more episodes of a generation."""
+        self.count.add(episodes, steps)
+        now = self.count.clock()
+        if now - self.written >= _MINUTE:
+            self.written = now
+            pace, taken = self.count.paces()
+            fast = rate(taken, "steps") if taken else rate(pace, "episodes")
+            tell(f"{self.work}: {self.count.done:,} episodes  {fast}")
+
+    def told(self, step: Step) -> None:
+        """Hear of a generation."""
+        ended = step.generation == step.generations
+        self.work = "winners, measured again" if ended else f"generation {step.generation + 1}"
+        self.count = Count(None)
         scores = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
-        text = f"{scores}  {rate:.0f} evaluations/s{on_workers(cluster)}"
-        if live:
-            bar.start()
-            bar.update(task, completed=step.generation, total=step.generations, description=text)
-            return
+        text = f"{scores}  {step.evaluations / step.seconds:.0f} evaluations/s{on_workers(self.cluster)}"
         often = max(1, step.generations // 20)
-        if step.generation % often == 0 or step.generation == step.generations:
+        if step.generation % often == 0 or ended:
+            self.written = self.count.began
             left = (step.generations - step.generation) * step.seconds
-            tell(f"generation {step.generation} of {step.generations}  {text}  about {left:.0f} s left")
-
-    try:
-        yield told
-    finally:
-        if live:  # elsewhere, stopping a bar prints an empty line
-            bar.stop()
+            tell(f"generation {step.generation} of {step.generations}  {text}  about {duration(left)} left")
 
 
 def _show_evolved(evolved: Evolved, out: str) -> None:
@@ -250,3 +260,5 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     ):
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
+    if evolved.verdict is not None:
+        to.print(evolved.verdict, soft_wrap=True)

@@ -13,7 +13,7 @@ from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command
-from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation.inspection import (
     CHANGES,
     CRITERION,
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace) -> None:
         rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
         trials=args.trials, resample=args.resample, seed=args.seed,
     )  # fmt: skip
-    with options.runner_of(args) as runner, progress("inspecting", plan.episodes) as advance:
-        found = plan.run(runner, advance)
+    with options.runner_of(args) as runner:
+        found = plan.run(runner)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)

@@ -16,7 +16,7 @@ from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command
-from distal.cli.terminal import console, new_table, print_json, progress, spread, visible
+from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Difference, Result
@@ -56,10 +56,10 @@ def add_evaluation(command: Parser, remark: str = "") -> None:
 def run(args: argparse.Namespace) -> None:
     """Train with a rule or another learner."""
     (learner,) = options.learners(args, args.rule)
-    evaluate(learner, args, "learning")
+    evaluate(learner, args)
 
 
-def evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
+def evaluate(learner: Learner, args: argparse.Namespace) -> None:
     """Train with a learner and show its result."""
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
@@ -78,11 +78,10 @@ def evaluate(learner: Learner, args: argparse.Namespace, label: str) -> None:
     with (
         options.spelled(),
         options.runner_of(args) as runner,
-        progress(label, args.episodes * trials * (1 + beside)) as advance,
     ):
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
-            switch=switch, seed=args.seed, engine=runner, progress=advance, keep_ep=True, chance=beside,
+            switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
             **settings,
         )  # fmt: skip
     if args.csv is not None:

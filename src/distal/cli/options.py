@@ -318,7 +318,7 @@ def task(args: argparse.Namespace) -> Task[Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
-    with progress("exploring", None, "states") as advance:
+    with spelled(), progress("exploring", None, "states") as advance:
         return task_of(
             name,
             args=dict(args.env_arg or ()) or None,
@@ -409,7 +409,16 @@ class _Cluster(Executor):
 
 
 # How the command line spells what `learn` suggests instead; it always keeps the EP of every episode.
-_SPELLED = {", pass chance=False or keep_ep=False": ", add --no-chance", ", pass keep_ep=False": ""}
+_SPELLED = {
+    ", pass chance=False or keep_ep=False": ", add --no-chance",
+    ", pass keep_ep=False": "",
+    "pass actions='bins:3' (--actions bins:3)": "add --actions bins:3",
+    "leave scale out": "leave --reward-scale out",
+    "scale is ": "--reward-scale is ",
+    "actions is ": "--actions is ",
+    "wrap is ": "--wrap is ",
+    "encode is ": "--encode is ",
+}
 
 
 @contextmanager

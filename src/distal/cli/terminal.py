@@ -12,11 +12,11 @@ from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from distal.base.files import to_json
+from distal.base.progress import Display, on_terminal
 from distal.engines import Progress as Advance
 
 NARROWEST = 120  # columns, where output is not a terminal and has no width
@@ -79,30 +79,11 @@ class PlainConsole(Console):
 @contextmanager
 def progress(label: str, total: int | None, unit: str = "episodes") -> Iterator[Advance | None]:
     """Show a bar over this many episodes, or whatever the unit is, if stderr is a terminal."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(unit),
-        TimeRemainingColumn(),
-        console=PlainConsole(stderr=True),
-        transient=True,
-    )
-    live = bar.console.is_terminal
-    if not live:
+    if not on_terminal():
         yield None
         return
-    task = bar.add_task(label, total=total)
-
-    def advance(done: int) -> None:
-        bar.start()  # not before the first of them: what is refused before it shows no bar
-        bar.advance(task, done)
-
-    try:
-        yield advance
-    finally:
-        if live:  # elsewhere, stopping a bar prints an empty line
-            bar.stop()
+    with Display(label, total, unit) as display:
+        yield display
 
 
 def new_table(*columns: str | Text, wrap: bool = False) -> Table:

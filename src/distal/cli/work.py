@@ -16,6 +16,7 @@ from distal.engines.spread import WorkError
 from distal.studies.stages import Event, Stage
 
 AGAIN = "run the same command again to continue"
+_OFTEN = 0.1  # seconds between two drawings
 
 
 def on_workers(cluster: Executor | None) -> str:
@@ -60,19 +61,24 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
         TimeRemainingColumn(),
         TextColumn("{task.fields[detail]}"),
         console=PlainConsole(stderr=True),
+        auto_refresh=False,  # no thread: processes are forked meanwhile
     )
-    live = bar.console.is_terminal
+    live, drawn = bar.console.is_terminal, 0.0
     tasks: dict[str, TaskID] = {}
     began: dict[str, float] = {}
     ended: set[str] = set()
 
     def told(event: Event) -> None:
+        nonlocal drawn
         name = event.stage.name
         if live:
             bar.start()
             if name not in tasks:
                 tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
             bar.update(tasks[name], completed=event.done, detail=f"{event.detail}{on_workers(cluster)}")
+            if time.monotonic() - drawn > _OFTEN or event.done == 1:
+                drawn = time.monotonic()
+                bar.refresh()
         elif name not in began:
             began[name] = time.monotonic()
             tell(f"{event.stage.title} ...")

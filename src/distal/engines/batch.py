@@ -195,6 +195,7 @@ class Trials(Frozen):
             there are several, (trials, H, I + 1 + H + O), if they were asked for.
         output: The output weights of the same episode, (trials, O, H + 1).
         cut: How many episodes ran out of steps before the task ended them, where it says so.
+        steps: How many steps all episodes took; 0 where the engine does not count them.
     """
 
     best: EPs
@@ -202,6 +203,7 @@ class Trials(Frozen):
     hidden: NDArray[np.float32] | None
     output: NDArray[np.float32] | None
     cut: int = 0
+    steps: int = 0
 
 
 def best_so_far(ep: EPs, phase: int) -> EPs:

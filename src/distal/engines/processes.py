@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -73,6 +74,9 @@ def _begin(parent: int) -> None:
     """Leave Ctrl-C to the parent, and end when it has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    for name in ("stdout", "stderr"):
+        if type(getattr(sys, name)).__module__.startswith("rich."):  # the parent shows its progress there
+            setattr(sys, name, getattr(sys, f"__{name}__"))
     ctrl_c.last_acts.clear()
     _pools.clear()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from distal.base.checks import integer, number
+from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials, best_so_far, named_in_errors
 from distal.engines.engine import Engine, Progress, checked_call
 from distal.learners import PlasticNetwork, Trial
@@ -32,19 +33,29 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
         yield plastic.live(task)
 
 
-def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int]:
-    """Run one trial; return every EP, the first best weights of its last phase, and how many were cut off."""
-    ep, cut = np.empty(batch.episodes, _eps(batch)), 0
+def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int, int]:
+    """Run one trial.
+
+    Args:
+        batch: The batch.
+        trial: Which of its trials.
+        progress: Told of every episode.
+
+    Returns:
+        Every EP, the first best weights of its last phase, how many episodes were cut off, and the
+        steps of all.
+    """
+    ep, cut, steps = np.empty(batch.episodes, _eps(batch)), 0, 0
     best: Episode[Any] | None = None
     for index, episode in enumerate(_named_episodes(batch, trial)):
         ep[index] = episode.ep
         cut += episode.walk.cut
         if best is None or index % batch.phase == 0 or episode.ep < best.ep:
             best = episode
-        if progress is not None:
-            progress(1)  # what it raises is the caller's own, and comes out as it is
+        steps += episode.steps
+        tell(progress, 1, episode.steps)
     assert best is not None  # noqa: S101 - a trial has at least one episode
-    return ep, best.weights, cut
+    return ep, best.weights, cut, steps
 
 
 def _named_episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
@@ -86,10 +97,10 @@ class Reference(Engine):
         keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
         best = np.empty((len(batch), len(batch.recorded)), _eps(batch))
         eps = np.empty((len(batch), batch.episodes), _eps(batch)) if keep_ep else None
-        weights, cut = [], 0
+        weights, cut, steps = [], 0, 0
         for trial in range(len(batch)):
-            ep, of_best, cut_off = run_trial(batch, trial, progress)
-            cut += cut_off
+            ep, of_best, cut_off, taken = run_trial(batch, trial, progress)
+            cut, steps = cut + cut_off, steps + taken
             best[trial] = best_so_far(ep, batch.phase)[batch.columns >= 0]
             if eps is not None:
                 eps[trial] = ep
@@ -101,6 +112,7 @@ class Reference(Engine):
             hidden=np.stack([w.hidden for w in weights]) if keep_weights else None,
             output=np.stack([w.output for w in weights]) if keep_weights else None,
             cut=cut,
+            steps=steps,
         )
 
 

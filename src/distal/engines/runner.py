@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from copy import copy
 
-from distal.base.checks import InputError
+from distal.base.checks import InputError, function
 from distal.engines.batch import Batch, Trials
 from distal.engines.engine import Engine, Progress, checked_workers
 from distal.engines.processes import process_pool, stop
@@ -45,6 +45,7 @@ class Runner:
         self.loaded.check(self._workers_of(self))
         self._others: dict[str, Runner] = {}  # what batches went to instead
         self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
+        self._told: Progress | None = None
 
     @classmethod
     def of(cls, engine: str | Runner | None) -> Runner:
@@ -68,6 +69,14 @@ class Runner:
             return self
         runner = self._copy()
         runner.auto = True
+        return runner
+
+    def telling(self, progress: Progress | None) -> Runner:
+        """Return a runner that tells of all of its work, also where nobody asks for that."""
+        if function("progress", progress) is None:
+            return self
+        runner = copy(self)  # with the same processes
+        runner._told = progress
         return runner
 
     def _copy(self) -> Runner:
@@ -117,13 +126,15 @@ class Runner:
             keep_weights=keep_weights,
             keep_ep=keep_ep,
             workers=self._workers_of(suited),
-            progress=progress,
+            progress=self._told if progress is None else progress,
         )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        return suited._crew(batch).begin(batch, keep_ep=keep_ep, workers=self._workers_of(suited))
+        return suited._crew(batch).begin(
+            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._told
+        )
 
     @property
     def overlaps(self) -> bool:

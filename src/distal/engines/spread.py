@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from distal._version import __version__
 from distal.base.checks import InputError, shown
 from distal.base.plugins import Carried
+from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials
 from distal.engines.engine import Engine, Progress, checked_call
 from distal.engines.registry import load
@@ -107,7 +108,7 @@ class Spread(Engine):
         kind = (batch.kind, batch.settings)
         pace = self.paces.get(kind, self.engine.pace * 100 / batch.settings.steps)
         wholes: list[NDArray[Any] | None] = []
-        cut = 0
+        cut, steps = 0, 0
         waiting: dict[Future[_Block], tuple[int, int]] = {}
         first = 0
         try:
@@ -135,15 +136,15 @@ class Spread(Engine):
                     pace = measured if kind not in self.paces else 0.5 * (pace + measured)
                     self.paces[kind] = pace
                     self.tasks, self.computed = self.tasks + 1, self.computed + block.seconds
-                    if progress is not None:
-                        progress(done)
+                    steps += block.trials.steps
+                    tell(progress, done, block.trials.steps)
         except BaseException:
             _cancel(list(waiting))
             raise
         best, ep, hidden, output = wholes
         if best is None:
             raise AssertionError("an engine gives the best EP of each trial")
-        return Trials(best, ep, hidden, output, cut)
+        return Trials(best, ep, hidden, output, cut, steps)
 
     def _submit(self, block: Batch, keep_weights: bool, keep_ep: bool) -> Future[_Block]:
         try:

@@ -6,7 +6,8 @@ The weights do not change any more. `Result.agent` makes one of what a trial has
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +26,7 @@ from distal.base.checks import (
     instance,
     integer,
     reading,
+    sequence,
     shown,
     text,
 )
@@ -38,6 +40,7 @@ from distal.learners.plastic import bits_of
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import MAX_INPUTS, Settings
 from distal.networks import NETWORKS, Acting, Network, Weights, network_for
+from distal.tasks.actions import Actions, actions_of_space
 from distal.tasks.encoders import AnyEncoder, Encoder, FunctionEncoder
 from distal.tasks.gym import is_env, made_env, name_of, named
 
@@ -46,8 +49,44 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "distal-agent", 1
 MAX_EPISODES = 10_000_000
+_GOALS_SHOWN = 16
 MAX_NAME = 200
+_ALL = "all"  # the word in files for all combinations of an action's numbers
 _MOST = 2**31  # bytes of a file; free memory mostly ends before
+
+
+@dataclass(frozen=True)
+class Goals:
+    """The goals of the task that an agent comes from, and the one that it was trained for.
+
+    Attributes:
+        trained: Which it was trained for, from 0.
+        names: What the goals are called.
+        resets: What the environment's reset is given for each, by keyword.
+    """
+
+    trained: int
+    names: tuple[str, ...]
+    resets: tuple[Mapping[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the goals, ready for JSON."""
+        return {"trained": self.trained, "names": list(self.names), "resets": list(map(dict, self.resets))}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Read what `to_dict` returns."""
+        given = instance("goals", data, dict, "the goals of an agent, by name")
+        if set(given) != {"trained", "names", "resets"}:
+            raise InputError(f"goals is {shown(data)}, expected trained, names and resets")
+        names = tuple(text("a goal", name) for name in sequence("names", given["names"], "a list of names"))
+        resets = sequence("resets", given["resets"], "a list of keyword arguments")
+        for reset in resets:
+            if not isinstance(reset, dict) or not set(reset) <= {"seed", "options"}:
+                raise InputError(f"resets holds {shown(reset)}, expected a seed or options")
+        if len(names) != len(resets):
+            raise InputError(f"there are {len(names)} names of goals and {len(resets)} resets")
+        return cls(integer("trained", given["trained"], 0, len(names) - 1), names, resets)
 
 
 @dataclass(eq=False)
@@ -62,6 +101,8 @@ class Agent:
         name: what it is called.
         seed: of the actions, where they are drawn (outputs="random").
         episode: the number of the first episode, which decides them too.
+        actions: the actions as an environment takes them, where they are no numbers.
+        goals: the goals of its task, if there are several.
 
     Raises:
         InputError: if an argument is not what it should be, or they do not fit together.
@@ -74,6 +115,8 @@ class Agent:
     name: str = ""
     seed: int = 0
     episode: int = 0
+    actions: Actions | None = None
+    goals: Goals | None = None
 
     def __post_init__(self) -> None:
         instance("weights", self.weights, Weights, "the Weights of a network")
@@ -85,7 +128,13 @@ class Agent:
         given: object = self.encoder
         if given is not None and not isinstance(given, Encoder | FunctionEncoder):
             raise InputError(f"encoder is {shown(given)}, expected that of an EnvTask, or None")
+        if self.goals is not None:
+            instance("goals", self.goals, Goals, "the Goals of a task, or None")
         network = self.network
+        if self.actions is not None:
+            count = instance("actions", self.actions, Actions, "the Actions of an environment").count
+            if count != network.outputs:
+                raise InputError(f"there are {count} actions, the network has {network.outputs} outputs")
         self.weights = network.weights(self.weights.hidden, self.weights.output)
         if self.encoder is not None and self.encoder.bits != network.inputs:
             raise InputError(
@@ -121,11 +170,11 @@ class Agent:
         number = self._acting.number + (self._acting.steps > 0)
         self._acting = Acting(self.network, self.weights, self.seed, number, record=False)
 
-    def act(self, observation: Any) -> int:
-        """Return the action for an observation, as the environment numbers it."""
+    def act(self, observation: Any) -> Any:
+        """Return the action for an observation, as the environment takes it: mostly its number."""
         bits = self.encoder(observation) if self.encoder is not None else None
         action = self._acting.act(bits_of(observation, self.network.inputs) if bits is None else bits)
-        return self.first_action + action
+        return self.first_action + action if self.actions is None else self.actions[action]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what its file holds."""
@@ -137,12 +186,19 @@ class Agent:
             "settings": self.settings.to_dict(),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
             "first_action": self.first_action,
+            **({} if self._word is None else {"actions": self._word}),
+            **({} if self.goals is None else {"goals": self.goals.to_dict()}),
             "seed": self.seed,
             "episode": self.episode,
             "inputs": self.network.inputs,
             "hidden": self.weights.hidden.tolist(),
             "output": self.weights.output.tolist(),
         }
+
+    @property
+    def _word(self) -> str | None:
+        """How its actions are made from the environment's, if they are no numbers."""
+        return None if self.actions is None or self.actions.values is None else self.actions.word or _ALL
 
     def save(self, path: str | Path) -> None:
         """Write the agent to a JSON file, which `load` reads."""
@@ -192,13 +248,16 @@ class Agent:
             "hidden",
             "output",
         )
-        kept = fields(given, FORMAT, VERSION, (*scales, *names))
+        kept = fields(given, FORMAT, VERSION, (*scales, *names), ("actions", "goals"))
+        word, goals = kept.pop("actions", None), kept.pop("goals", None)
         hidden, output = _matrix("hidden", kept.pop("hidden")), _matrix("output", kept.pop("output"))
         numbers = {name: kept.pop(name) for name in scales}
         network = network_for(settings, kept.pop("inputs"), len(output), numbers)
         encoder = _encoder(kept.pop("encoder"), env, encode)
         del kept["settings"]
-        return cls(network.weights(hidden, output), network, encoder, **kept)
+        actions = None if word is None else _actions(word, env)
+        trained = None if goals is None else Goals.from_dict(goals)
+        return cls(network.weights(hidden, output), network, encoder, **kept, actions=actions, goals=trained)
 
 
 def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> AnyEncoder | None:
@@ -214,9 +273,24 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
         raise InputError(f"observations became bits by the {word}; pass it: Agent.load(path, encode=…)")
     if env is None:
         raise InputError("it acts on observations of an environment; name it: Agent.load(path, env)")
+    with _opened(env) as made:
+        return Encoder.from_dict(data, made.observation_space)
+
+
+def _actions(word: object, env: Any) -> Actions:
+    """Make the actions of an agent again."""
+    if env is None:
+        raise InputError("its actions are those of an environment; name it: Agent.load(path, env)")
+    with _opened(env) as made:
+        return actions_of_space(made.action_space, None if word == _ALL else word)
+
+
+@contextmanager
+def _opened(env: Any) -> Iterator[Any]:
+    """Return an environment, made and closed again if it is not there yet."""
     made = env if is_env(env) else made_env(env, {})
     try:
-        return Encoder.from_dict(data, made.observation_space)
+        yield made
     finally:
         if made is not env:
             made.close()
@@ -247,6 +321,8 @@ class Evaluation(Frozen):
         seed: The seed of the first episode.
         cut: How many of the agent's episodes the environment had not ended after the steps of
             its settings.
+        goals: The goals of the task, and the one that the agent was trained for, if there are
+            several and each was tried: the episodes towards the first come first.
     """
 
     returns: NDArray[np.float64]
@@ -254,6 +330,7 @@ class Evaluation(Frozen):
     chance: NDArray[np.float64] | None
     seed: int
     cut: int = 0
+    goals: Goals | None = None
 
     def __repr__(self) -> str:
         beside = "chance left out" if self.chance is None else f"chance {self.chance.mean():.2f}"
@@ -285,11 +362,24 @@ class Evaluation(Frozen):
         """The p-value of the paired t-test against chance; None without it."""
         return None if self.chance is None else paired(self.returns, self.chance)
 
+    def _towards(self, returns: NDArray[np.float64], goal: int) -> float:
+        """Return the mean of the returns of the episodes towards a goal."""
+        goals = 1 if self.goals is None else len(self.goals.names)
+        return float(returns.reshape(goals, -1)[goal].mean())
+
+    @property
+    def by_goal(self) -> Mapping[str, float]:
+        """The mean return towards each goal, by its name; empty if there is one goal."""
+        names = () if self.goals is None else self.goals.names
+        return {name: self._towards(self.returns, goal) for goal, name in enumerate(names)}
+
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with one row for each episode."""
         beside = {} if self.chance is None else {"chance_return": self.chance}
         episodes = np.arange(1, len(self.returns) + 1)
-        return frame({"episode": episodes, "return": self.returns, "length": self.lengths, **beside})
+        names = () if self.goals is None else self.goals.names
+        goals = {"goal": np.repeat(np.array(names, object), len(episodes) // len(names))} if names else {}
+        return frame({"episode": episodes, **goals, "return": self.returns, "length": self.lengths, **beside})
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the numbers, ready for JSON; with `curves` those of every episode, for `from_dict`."""
@@ -311,6 +401,7 @@ class Evaluation(Frozen):
             "mean_length": float(self.lengths.mean()),
             "cut": self.cut,
             "chance": by_chance,
+            **({} if self.goals is None else {"goals": {**self.goals.to_dict(), "means": self.by_goal}}),
             **kept,
         }
 
@@ -327,9 +418,16 @@ class Evaluation(Frozen):
             counts = {len(one) for one in (returns, lengths, chance) if one is not None}
             if len(counts) != 1 or lengths.dtype.kind != "i" or lengths.min() < 1:
                 raise InputError("returns, lengths and chance are not of the same episodes")
+            goals = None
+            if "goals" in given:
+                named = instance("goals", given["goals"], dict, "the goals of an agent, by name")
+                goals = Goals.from_dict({name: named[name] for name in named if name != "means"})
+                if len(returns) % len(goals.names):
+                    raise InputError("there are not as many episodes towards each goal")
             return cls(
                 returns=returns.astype(np.float64),
                 lengths=lengths,
+                goals=goals,
                 chance=None if chance is None else chance.astype(np.float64),
                 seed=integer("seed", given["seed"], 0, MAX_SEED),
                 cut=integer("cut", given["cut"], 0, len(returns)),
@@ -341,10 +439,20 @@ class Evaluation(Frozen):
             f"{counted(len(self.returns), 'episode')}, seed {self.seed}",
             f"mean return  {_line(self.returns)}",
         ]
+        if self.goals is not None:
+            name = self.goals.names[self.goals.trained]
+            lines[0] += f"; trained for goal {name} alone, tried towards all {len(self.goals.names)}"
         if self.chance is not None:
             lines += [f"chance       {_line(self.chance)}, p = {self.p:.2g}, paired t-test"]
         if self.cut:
             lines.append(f"cut off before the environment ended them: {counted(self.cut, 'episode')}")
+        if self.goals is not None:
+            for goal, name in enumerate(self.goals.names[:_GOALS_SHOWN]):
+                beside = "" if self.chance is None else f", chance {self._towards(self.chance, goal):.2f}"
+                own = "  (trained)" if goal == self.goals.trained else ""
+                lines.append(f"goal {name}: {self._towards(self.returns, goal):.2f}{beside}{own}")
+            if len(self.goals.names) > _GOALS_SHOWN:
+                lines.append(f"and {len(self.goals.names) - _GOALS_SHOWN} more goals")
         return "\n".join(lines)
 
 
@@ -367,9 +475,10 @@ def evaluate(
     Args:
         agent: what acts.
         env: an environment, wrapped or not, a function that makes one, or the id of one.
-        episodes: how many; episode k resets with seed + k.
+        episodes: how many; episode k resets with seed + k. An agent that was trained for one of
+            several goals has so many towards each of them, and the summary says so.
         seed: of the first episode.
-        options: for every reset.
+        options: for every reset, in the place of goals.
         chance: run random networks in the same episodes, too.
 
     Returns:
@@ -386,12 +495,16 @@ def evaluate(
     made = env if is_env(env) else made_env(env, {})
     try:
         _check_fit(agent, made)
+        goals = None if options is not None or _has_its_own_goal(made) else agent.goals
+        common = {} if options is None else {"options": dict(options)}
+        resets = [common] if goals is None else goals.resets
+        each = [{"seed": seed + k, **reset} for reset in resets for k in range(episodes)]
         own = replace(agent)  # from its first episode on, whatever it has done before
-        played = [_played(own, made, seed + k, options) for k in range(episodes)]
+        played = [_played(own, made, reset) for reset in each]
         by_chance = None
         if chance:
-            random = (_by_chance(agent, seed, k) for k in range(episodes))
-            by_chance = [_played(one, made, seed + k, options)[0] for k, one in enumerate(random)]
+            random = (_by_chance(agent, seed, k) for k in range(len(each)))
+            by_chance = [_played(one, made, reset)[0] for one, reset in zip(random, each, strict=True)]
     finally:
         if made is not env:
             made.close()
@@ -402,12 +515,24 @@ def evaluate(
         chance=None if by_chance is None else np.array(by_chance, np.float64),
         seed=seed,
         cut=int(cuts.sum()),
+        goals=goals,
     )
+
+
+def _has_its_own_goal(env: Any) -> bool:
+    """Say whether an environment is a maze that was made with one goal."""
+    inner = getattr(env, "unwrapped", env)
+    return type(inner).__name__ == "MazeEnv" and inner.goal is not None
 
 
 def _check_fit(agent: Agent, env: Any) -> None:
     outputs = agent.network.outputs
     space = env.action_space
+    if agent.actions is not None and agent.actions.values is not None:
+        with suppress(InputError):
+            if actions_of_space(space, agent.actions.word) == agent.actions:
+                return
+        raise InputError(f"the agent has other actions than the environment, {shown(space)}")
     if (getattr(space, "n", None), getattr(space, "start", 0)) != (outputs, agent.first_action):
         first = f", from {agent.first_action} on" if agent.first_action else ""
         raise InputError(f"the agent has {counted(outputs, 'action')}{first}, the environment {shown(space)}")
@@ -419,11 +544,11 @@ def _by_chance(agent: Agent, seed: int, episode: int) -> Agent:
     return replace(agent, weights=weights, seed=seed, episode=episode)
 
 
-def _played(agent: Agent, env: Any, seed: int, options: Mapping[str, Any] | None) -> tuple[float, int, bool]:
+def _played(agent: Agent, env: Any, reset: Mapping[str, Any]) -> tuple[float, int, bool]:
     """Run one episode; return its return, its steps, and whether it was cut off."""
     name = name_of(env)
     with named(name, "reset"):
-        observation, _ = env.reset(seed=seed, options=None if options is None else dict(options))
+        observation, _ = env.reset(**reset)
     agent.reset()
     total, steps, over = 0.0, 0, False
     while not over and steps < agent.settings.steps:

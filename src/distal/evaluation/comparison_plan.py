@@ -9,10 +9,12 @@ from typing import Any, Self, Unpack
 
 import numpy as np
 
-from distal.base.checks import InputError, flag, function, integer, sequence
+from distal.base.checks import InputError, flag, integer, sequence
+from distal.base.progress import checked
 from distal.engines import Progress, Runner, Trials
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
+from distal.evaluation.following import followed
 from distal.evaluation.result import result_of
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner, name_of
@@ -88,8 +90,22 @@ class ComparisonPlan:
         count = replace(self.conditions, trials=self.most).count
         return count * self.conditions.episodes * len(self.all_learners)
 
-    def run(self, runner: Runner, progress: Progress | None = None) -> Comparison:
-        """Return the learners side by side, their trials run, and each pair of them."""
+    def run(self, runner: Runner, progress: Progress | bool | None = None) -> Comparison:
+        """Run the trials, and compare the learners.
+
+        Args:
+            runner: Who runs them.
+            progress: As in `compare`.
+
+        Returns:
+            The learners side by side, and each pair of them.
+        """
+        batch = self.conditions.batch(self.learners[:1])
+        with followed(progress, "comparing", self.most_episodes, batch, runner) as told:
+            return self._compared(runner, told)
+
+    def _compared(self, runner: Runner, progress: Progress | None) -> Comparison:
+        """Run the trials, tell of them, and compare."""
         goals, conditions = len(self.conditions.task.goals), self.conditions
         blocks: list[list[Trials]] = [[] for _ in self.all_learners]
         done = 0
@@ -130,7 +146,7 @@ def compare(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Comparison:
     """Train fresh networks with several learners, in trials with the same seeds, and compare them.
@@ -150,7 +166,8 @@ def compare(
         seed: The seed of all random numbers; a trial's own does not depend on how many there are.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        progress: Called with the number of episodes run since its last call.
+        progress: Called with the number of episodes run since its last call. If left out, a terminal
+            shows how far the work is; False shows nothing.
         **settings: As in `learn`.
 
     Returns:
@@ -159,7 +176,7 @@ def compare(
     Raises:
         InputError: If an argument is wrong, or the curves would not fit in memory.
     """
-    function("progress", progress)
+    checked(progress)
     plan = ComparisonPlan.of(
         learners, settings, task=task, maze=maze, episodes=episodes, trials=trials,
         until_decided=until_decided, most_trials=most_trials, resample=resample, seed=seed,

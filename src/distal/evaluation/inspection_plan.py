@@ -10,9 +10,11 @@ from typing import Any, Self, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, function, shown
+from distal.base.checks import InputError, shown
+from distal.base.progress import checked
 from distal.base.significance import holm
 from distal.engines import Progress, Runner
+from distal.evaluation.following import followed
 from distal.evaluation.inspection import (
     SIGNALS,
     Effect,
@@ -75,8 +77,22 @@ class InspectionPlan:
             evaluations = own + usage + 2 * ROWS + len(SIGNALS) + numbers + shrinking + fresh
         return evaluations * self.conditions.count * self.conditions.episodes
 
-    def run(self, runner: Runner, progress: Progress | None = None) -> Inspection | RuleSet:
-        """Return what is in the rule, or what the rules have in common."""
+    def run(self, runner: Runner, progress: Progress | bool | None = None) -> Inspection | RuleSet:
+        """Look into the rule, or into the rules.
+
+        Args:
+            runner: Who runs the trials.
+            progress: As in `inspect`.
+
+        Returns:
+            What was found.
+        """
+        batch = self.conditions.batch(self.rules[:1])
+        with followed(progress, "inspecting", self.episodes, batch, runner) as told:
+            return self._found(runner, told)
+
+    def _found(self, runner: Runner, progress: Progress | None) -> Inspection | RuleSet:
+        """Run the trials, tell of them, and return what was found."""
         evaluations = [self._evaluation(rule, runner, progress) for rule in self.rules]
         if len(self.rules) == 1:
             return _inspected(*evaluations[0], runner, progress)
@@ -105,7 +121,7 @@ def inspect(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Inspection:
     """Look into a rule: what it uses, what it needs, and how much of it could go.
@@ -123,7 +139,8 @@ def inspect(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        progress: Called with the number of episodes run since its last call.
+        progress: Called with the number of episodes run since its last call. If left out, a terminal
+            shows how far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:
@@ -132,7 +149,7 @@ def inspect(
     Raises:
         InputError: If an argument is wrong, or the learner is no rule.
     """
-    function("progress", progress)
+    checked(progress)
     plan = InspectionPlan.of(
         [checked_rule(rule)], settings, task=task, maze=maze, episodes=episodes, trials=trials,
         resample=resample, seed=seed,
@@ -152,7 +169,7 @@ def inspect_set(
     seed: int = 0,
     maze: Maze | None = None,
     engine: str | Runner | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> RuleSet:
     """Look for what several rules have in common.
@@ -167,7 +184,8 @@ def inspect_set(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: As in `learn`.
-        progress: Called with the number of episodes run since its last call.
+        progress: Called with the number of episodes run since its last call. If left out, a terminal
+            shows how far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:
@@ -176,7 +194,7 @@ def inspect_set(
     Raises:
         InputError: If an argument is wrong, or there are fewer than two rules.
     """
-    function("progress", progress)
+    checked(progress)
     found = find_rules(rules)
     if len(found) < 2:
         raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from distal.base.checks import flag, function, instance
+from distal.base.checks import flag, instance
+from distal.base.progress import checked
 from distal.engines import Progress, Runner
+from distal.evaluation.following import followed
 from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
@@ -18,6 +20,8 @@ from distal.model.settings import SettingsDict
 from distal.networks import network_for
 from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch
+
+_LABELS = {HillClimbing.kind: "climbing", Chance.kind: "chance"}  # of the work, in progress
 
 
 def learn(
@@ -34,7 +38,7 @@ def learn(
     keep_ep: bool = False,
     keep_weights: bool = False,
     chance: bool = True,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Result:
     """Train fresh networks and return how well they did, with chance beside it.
@@ -57,7 +61,8 @@ def learn(
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
-        progress: Called with the number of episodes run since its last call.
+        progress: Called with the number of episodes run since its last call. If left out, a terminal
+            shows how far the work is; False shows nothing.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
@@ -70,7 +75,7 @@ def learn(
     learner = find_learner(learner)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
-    function("progress", progress)
+    checked(progress)
     conditions = Conditions.of(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
@@ -84,12 +89,16 @@ def learn(
         weights=keep_weights * sum(rows * columns for rows, columns in shapes),
         less=f", pass {less}" if less else "",
     )
-    result = evaluated(learner, conditions, runner, progress, keep_ep=keep_ep, keep_weights=keep_weights)
-    if not chance:
-        return result
-    return replace(
-        result, chance=evaluated(chance_for(learner), conditions, runner, progress, keep_ep=keep_ep)
+    episodes, label = (
+        conditions.count * conditions.episodes * (1 + chance),
+        _LABELS.get(learner.kind, "learning"),
     )
+    with followed(progress, label, episodes, conditions.batch([learner]), runner) as told:
+        result = evaluated(learner, conditions, runner, told, keep_ep=keep_ep, keep_weights=keep_weights)
+        if not chance:
+            return result
+        beside = evaluated(chance_for(learner), conditions, runner, told, keep_ep=keep_ep)
+    return replace(result, chance=beside)
 
 
 def evaluated(

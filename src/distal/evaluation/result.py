@@ -31,7 +31,7 @@ from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Runner
 from distal.engines.batch import EPs, best_so_far
-from distal.evaluation.agents import MAX_NAME, Agent
+from distal.evaluation.agents import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions, checked_numbers
@@ -265,6 +265,13 @@ class Result(Frozen):
         """The network that was trained, without weights."""
         return network_for(self.settings, self.task.inputs, self.task.outputs, self.learner.numbers)
 
+    def _goals(self, trained: int) -> Goals | None:
+        """Return the goals of the task for an agent, where there are several in its environment."""
+        task = self.task
+        if len(task.goals) == 1 or task.resets is None:
+            return None
+        return Goals(trained, tuple(task.goals), tuple(task.resets))
+
     def agent(self, trial: int | None = None) -> Agent:
         """Return the network that did best in a trial as an agent that can act in an environment.
 
@@ -294,6 +301,8 @@ class Result(Frozen):
             self.network,
             encoder=self.task.encoder,
             first_action=self.task.first_action,
+            actions=self.task.acting,
+            goals=self._goals(int(self.goals[chosen, -1])),
             name=f"{name_of(learner)}, trial {chosen}"[:MAX_NAME],
             seed=int(self.seeds[chosen]),
             episode=last + int(self.best[chosen, last:].argmin()),

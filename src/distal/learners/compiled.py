@@ -31,6 +31,12 @@ def nothing(own, given, running):
     """Do nothing."""
 
 
+@inlined
+def unchanged(own, running):
+    """Return the weights that there are: they do not change within an episode."""
+    return running.hidden, running.output
+
+
 class Nothing(NamedTuple):
     """The arrays of a learner that needs none; Numba has no empty ones."""
 
@@ -49,6 +55,7 @@ class CompiledLearner:
         step: A step has been taken: `into_hidden` and `into_output` say what was active before the
             synapses, `active` and `outputs` what is active behind them.
         update: The episode has ended, and another one follows: change the weights.
+        began: began(own, running): the weights with which the episode began, if they change within it.
     """
 
     given: Callable[[Sequence[Learner]], Any]
@@ -57,6 +64,7 @@ class CompiledLearner:
     begin: Callable[..., Any] = nothing
     step: Callable[..., Any] = nothing
     update: Callable[..., Any] = nothing
+    began: Callable[..., Any] = unchanged
 
 
 def numbers_of(learners: Sequence[Learner]) -> NDArray[np.float64]:

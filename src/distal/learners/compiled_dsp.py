@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_normalisation import normalise
 from distal.learners.dsp import NUMBERS, Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
-from distal.model.compiled_draws import F0, F1, called, inlined
+from distal.model.compiled_draws import called, inlined
 from distal.model.compiled_traces import threshold
-from distal.networks.compiled import LAYER, NEURON, REWARD, clear, clear_rows
+from distal.networks.compiled import clear, clear_rows
 from distal.networks.network import Network
 
 ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
@@ -122,38 +123,11 @@ def change(weights, exists, both, before, after, steps, limit, changes):
                 weights[p, j] += changes[row | ((n10 > limit) << 1) | (n11 > limit)]
 
 
-@called
-def unit(weights, first, last, norm):
-    """Divide each neuron's weights from sources first … last − 1 by their norm, unless it is 0."""
-    neurons = weights.shape[1]
-    for j in range(neurons):
-        norm[j] = F0
-    for p in range(first, last):
-        for j in range(neurons):
-            norm[j] += weights[p, j] * weights[p, j]
-    for j in range(neurons):
-        root = np.float32(math.sqrt(norm[j]))
-        norm[j] = F1 if root == F0 else root
-    for p in range(first, last):
-        for j in range(neurons):
-            weights[p, j] /= norm[j]
-
-
-@inlined
-def rewarded(own, running):
-    """Return whether m is +1."""
-    ep = running.now[0].ep
-    if not own.known[0] or ep < own.previous[0]:
-        return True
-    return ep == own.previous[0] and running.codes.m_ties == REWARD
-
-
 @inlined
 def update(own, given, running):
     """Change every weight by the row that its traces and m select, then normalise."""
-    now, normalise = running.now[0], running.codes.normalise
-    m = 1 if rewarded(own, running) else 0
-    own.previous[0], own.known[0] = now.ep, True
+    now = running.now[0]
+    m = 1 if heard(own, running) else 0
     eta, steps = given.eta[now.learner], np.int32(now.step)
     limit = np.int32(threshold(given.theta[now.learner], now.step))
     for row in range(16):
@@ -167,13 +141,7 @@ def update(own, given, running):
         output, running.output_exists, own.both_output, own.before_output, own.after_output, steps, limit,
         own.change,
     )  # fmt: skip
-    if normalise == NEURON:
-        unit(hidden, 0, len(hidden), own.norm)
-    elif normalise == LAYER:
-        for layer in range(len(running.blocks) - 1):
-            unit(hidden, running.blocks[layer], running.blocks[layer + 1], own.norm)
-    if normalise in (NEURON, LAYER):
-        unit(output, 0, len(output), own.norm)
+    normalise(running, own.norm)
 
 
 compiled = CompiledLearner(given, make, fresh, begin, step, update)

@@ -51,7 +51,15 @@ def fresh(own, given, running):
 
 
 @inlined
-def _perturb(weights, best, sigma):
+def perturbation(running, hidden, output, episode):
+    """Draw the deviates of an episode, as `Network.perturbation`."""
+    seed, first, purpose = running.now[0].seed, running.hidden.shape[1], np.int64(NOISE)
+    draw(hidden, running.hidden_exists, np.int64(0), seed, episode, purpose, running.spare)
+    draw(output, running.output_exists, first, seed, episode, purpose, running.spare)
+
+
+@inlined
+def perturb(weights, best, sigma):
     """Turn deviates into the best weights plus σ times each."""
     for p in range(len(weights)):
         for j in range(weights.shape[1]):
@@ -62,7 +70,7 @@ def _perturb(weights, best, sigma):
 def update(own, given, running):
     """Replace the best if the episode was strictly better, and try noise on the best."""
     now = running.now[0]
-    if not own.known[0] or now.ep < own.top[0]:
+    if not own.known[0] or (now.ep < own.top[0]) != (now.opposite != 0):
         copy_rows(own.hidden, running.hidden)
         copy_rows(own.output, running.output)
         own.top[0] = now.ep
@@ -71,12 +79,10 @@ def update(own, given, running):
         copy_rows(running.hidden, own.hidden)
         copy_rows(running.output, own.output)
         return
-    sigma, following = given.sigma[now.learner], now.episode + 1
-    first, purpose = running.hidden.shape[1], np.int64(NOISE)
-    draw(running.hidden, running.hidden_exists, np.int64(0), now.seed, following, purpose, running.spare)
-    draw(running.output, running.output_exists, first, now.seed, following, purpose, running.spare)
-    _perturb(running.hidden, own.hidden, sigma)
-    _perturb(running.output, own.output, sigma)
+    sigma = given.sigma[now.learner]
+    perturbation(running, running.hidden, running.output, now.episode + 1)
+    perturb(running.hidden, own.hidden, sigma)
+    perturb(running.output, own.output, sigma)
 
 
 compiled = CompiledLearner(given, make, fresh=fresh, update=update)

@@ -157,6 +157,7 @@ class Eligibility(Learner):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ranges = RANGES
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
 
     def _coefficients(self, m: int) -> NDArray[np.float32]:
         """Return A, B, C and D for a modulatory signal, (1, 4)."""

@@ -76,6 +76,7 @@ class NeuronCentric(Learner):
     file_format: ClassVar[str] = "distal-neuron"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS) + EACH)
+    compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficients", checked_rows(self.coefficients))

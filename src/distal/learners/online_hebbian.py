@@ -75,6 +75,7 @@ class OnlineHebbian(Learner):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ranges = RANGES
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    compiled: ClassVar[str | None] = "distal.learners.compiled_online_hebbian"
     within: ClassVar[bool] = True
 
     def step(

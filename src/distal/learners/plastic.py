@@ -119,6 +119,7 @@ class PlasticNetwork:
         self.learner, self.network, self.trial, self.episode = learner, network, trial, 0
         self._encoder = None if task is None else task.encoder
         self._first_action = 0 if task is None else task.first_action
+        self._actions = None if task is None else task.acting
         self._memory = Memory(network.fresh_weights(trial.seed, 0))
         self._acting: Acting | None = None
 
@@ -139,13 +140,16 @@ class PlasticNetwork:
             self.network, self._memory.weights, self.trial.seed, self.episode, change=change
         )
 
-    def act(self, observation: Any) -> int:
+    def act(self, observation: Any) -> Any:
         """Return the action for an observation: that of the task, or zeros and ones.
+
+        An action is a number, or an array where that is what the environment takes.
 
         Raises:
             InputError: If no episode has begun, or the observation is not one of the task.
         """
-        return self._first_action + self._under_way().act(self._bits(observation))
+        action = self._under_way().act(self._bits(observation))
+        return self._first_action + action if self._actions is None else self._actions[action]
 
     def end_episode(self, *, ep: float | None = None, reward: float | None = None) -> None:
         """End the episode: the learner hears how good it was, and changes the weights.

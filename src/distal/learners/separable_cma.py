@@ -178,6 +178,7 @@ class SeparableCMA(Learner):
     file_format: ClassVar[str] = "distal-cma"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    compiled: ClassVar[str | None] = "distal.learners.compiled_separable_cma"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from distal.base import memory
-from distal.base.checks import InputError, flag, folder, function, integer, path, sequence, shown
+from distal.base.checks import InputError, flag, folder, integer, path, sequence, shown
 from distal.base.memory import Estimate
+from distal.base.progress import checked
 from distal.engines import Runner
 from distal.evaluation.measures import BEST
 from distal.evaluation.trials import chosen_task, settings_in
@@ -26,13 +27,14 @@ from distal.search import racing
 from distal.search.config import Config
 from distal.search.contents import contents_of
 from distal.search.fitness import runner_for
+from distal.search.following import followed
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.loop import evolution
 from distal.search.recorder import Recorder, Step
 from distal.search.registry import options_of
 from distal.search.results import Evolved
 from distal.search.run_folder import RunFolder
-from distal.search.search import Algorithm
+from distal.search.search import Algorithm, Search
 from distal.tasks.sources import AnyTask
 from distal.tasks.stored import restored as rebuilt
 from distal.tasks.switching import Switch, switch_of
@@ -68,7 +70,7 @@ def evolve(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Step], None] | None = None,
+    progress: Callable[[Step], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Evolved:
     """Evolve DSP rules ("dsp"), the parameters of hill climbing ("hc"), or another registered kind.
@@ -103,7 +105,8 @@ def evolve(
         progress: Called with a `Step` after every generation, once for all runs, from the first
             population on; the winners are re-measured after the last call. It is called in the
             thread that called `evolve`, which waits for it. What it raises ends the evolution; the
-            folder then holds this generation too, and can be resumed.
+            folder then holds this generation too, and can be resumed. If left out, a terminal shows
+            how far the work is; False shows nothing.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
@@ -169,21 +172,21 @@ def start(
     runner: Runner,
     out: str | Path | None = None,
     force: bool = False,
-    progress: Callable[[Step], None] | None = None,
+    progress: Callable[[Step], None] | bool | None = None,
 ) -> Evolved:
     """Run an evolution from its first population; `out`, `force` and `progress` are those of `evolve`.
 
     Raises:
         InputError: If the folder cannot be used, or the work would not fit in memory.
     """
-    function("progress", progress)
+    checked(progress)
     estimate(config).check()
     _check_engine(config, runner)
     searches = config.begin_runs()
     if out is None:
-        return evolution(config, searches, runner, Recorder(config, progress))
+        return _evolved(config, searches, runner, progress)
     with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
-        return evolution(config, searches, runner, Recorder(config, progress, kept))
+        return _evolved(config, searches, runner, progress, kept)
 
 
 def resume(
@@ -193,7 +196,7 @@ def resume(
     generations: int | None = None,
     budget: float | None = None,
     engine: str | Runner | None = None,
-    progress: Callable[[Step], None] | None = None,
+    progress: Callable[[Step], None] | bool | None = None,
 ) -> Evolved:
     """Continue the runs in a folder; runs that are finished are only read, without their environment.
 
@@ -215,7 +218,7 @@ def resume(
             generations.
     """
     runner = Runner.of(engine)
-    function("progress", progress)
+    checked(progress)
     if generations is not None:
         generations = integer("generations", generations, 0, MAX_COUNT)
     with RunFolder.open(path("out", out)) as kept:
@@ -232,13 +235,28 @@ def resume(
         estimate(config).check()
         if not finished:
             _check_engine(config, runner)
-        recorder = Recorder(config, progress, kept)
+        recorder = Recorder(config, None, kept)  # which reads what is there
         kept.recover()  # all is well: from here on the folder may be changed
         if longer:
             kept.extend(config.generations)
         elif winners is not None:
             return recorder.finish(winners)
-        return evolution(config, searches, runner, recorder)
+        return _evolved(config, searches, runner, progress, kept, recorder)
+
+
+def _evolved(
+    config: Config,
+    searches: list[Search],
+    runner: Runner,
+    progress: Callable[[Step], None] | bool | None,
+    kept: RunFolder | None = None,
+    recorder: Recorder | None = None,
+) -> Evolved:
+    """Run the generations that are missing, and tell of them."""
+    with followed(progress, config, searches, runner) as (telling, heard):
+        recorder = Recorder(config, None, kept) if recorder is None else recorder
+        recorder.progress = heard
+        return evolution(config, searches, telling, recorder)
 
 
 def _genes_given(learner: str, given: object) -> tuple[tuple[float, ...], ...]:

@@ -65,8 +65,13 @@ def begin_evaluation(
 
 def runner_for(config: Config, runner: Runner) -> Runner:
     """Return the runner that runs the trials: this one, or for engine auto another; refuse an unfit one."""
+    return runner.suited(example(config))
+
+
+def example(config: Config) -> Batch:
+    """Return a batch such as the evolution has."""
     learners = config.decode(first_population(1, *config.genes, seed=0))
-    return runner.suited(_batch(config, learners, np.zeros(1, np.uint64), trials=1))
+    return _batch(config, learners, np.zeros(1, np.uint64), trials=1)
 
 
 def _begin(

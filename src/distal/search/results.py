@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 _CURVES = ("best", "mean", "worst")
+_WORSE, _OPEN = "no, worse than random weights", "not shown"
+_CHANGE = " Try more episodes in a trial, {encoding}a larger population or more generations."
 # The ranges of the numbers of fresh trials; any number that is not named has none.
 _RANGES = {
     **dict.fromkeys(("standard_error", "chance_standard_error", "difference_standard_error"), not_negative),
@@ -123,6 +125,13 @@ class Fresh:
         if self.p is None or self.difference is None:
             return None
         return self.p < SIGNIFICANT and self.difference < 0
+
+    @property
+    def loses_to_chance(self) -> bool | None:
+        """Whether it is worse than chance, at the same level."""
+        if self.p is None or self.difference is None:
+            return None
+        return self.p < SIGNIFICANT and self.difference > 0
 
 
 @dataclass(frozen=True)
@@ -253,6 +262,35 @@ class Evolved(Frozen):
         """The mean best EP of chance on the fresh trials of all winners; None if it was not measured."""
         by_chance = [one.fresh.chance for one in self.winners if one.fresh.chance is not None]
         return float(np.mean(by_chance)) if by_chance else None
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether the winners beat chance on fresh trials, and what to change if not; None without chance."""
+        found: dict[str, list[str]] = {}
+        for one in self.winners:
+            if one.fresh.beats_chance is not None:
+                word = "yes" if one.fresh.beats_chance else _WORSE if one.fresh.loses_to_chance else _OPEN
+                found.setdefault(word, []).append(str(one.run))
+        if not found:
+            return None
+        words = list(found) if len(self.winners) == 1 else [
+            f"{word} (run{'s' * (len(runs) > 1)} {', '.join(runs)})" for word, runs in found.items()
+        ]  # fmt: skip
+        encoding = "" if self.config.task.encoder is None else "another encoding of observations, "
+        change = "" if set(found) == {"yes"} else _CHANGE.format(encoding=encoding)
+        return f"Beats chance: {'; '.join(words)}.{change}"
+
+    def summary(self) -> str:
+        """Return the outcome in a few lines of text: every winner on fresh trials, beside chance."""
+        lines = [f"{self._size}, seed {self.config.seed}; fitness: {self._measured}"]
+        for one in self.winners:
+            fresh = one.fresh
+            beside = (
+                "" if fresh.chance is None else f", chance {fresh.chance:.2f}, p = {or_dash(fresh.p, '.2g')}"
+            )
+            lines.append(f"run {one.run}  {with_error(fresh.fitness, fresh.standard_error)}{beside}")
+        verdict = self.verdict
+        return "\n".join(lines if verdict is None else [*lines, verdict])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the best fitness over the generations, one line per run; winners on fresh trials, and chance.

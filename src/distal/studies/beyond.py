@@ -17,12 +17,11 @@ import numpy as np
 
 from distal.base.checks import InputError
 from distal.base.files import read_json
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
 from distal.search.results import Evolved
-from distal.studies import pace
 from distal.studies.beyond_outcome import BeyondStudy, Evolution, Outcome, Row, scores
 from distal.studies.beyond_plan import (
     BEYOND,

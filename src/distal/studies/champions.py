@@ -23,7 +23,7 @@ from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted, folder, integer, number, one_of, text
 from distal.base.folders import Folder
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import chosen_task, settings_in
 from distal.learners import Learner, chance_for
@@ -36,7 +36,6 @@ from distal.search.evolve import estimate
 from distal.search.fitness import measure
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved
-from distal.studies import pace
 from distal.studies.champion import (
     RECORD,
     RULE,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from distal import engines
 from distal.base import memory
 from distal.base.checks import one_of
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
@@ -30,7 +30,6 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
-from distal.studies import pace
 from distal.studies.appendix import NARROW, Appendix, marks
 from distal.studies.reproduction import CHANCE, RESAMPLE, TESTS, TRIALS, Reproduction, other_elites
 from distal.studies.reproduction_report import ReproductionReport

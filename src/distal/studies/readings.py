@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Unpack
 
 from distal import engines
 from distal.base import memory
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.evaluation.trials import checked_maze
 from distal.learners import Learner, chance_for
 from distal.learners.shipped import published_rules
@@ -26,7 +26,6 @@ from distal.model.settings import Settings, SettingsDict
 from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.search.genetic import GeneticAlgorithm
-from distal.studies import pace
 from distal.studies.reading_outcome import (
     EPISODES,
     PARTS,

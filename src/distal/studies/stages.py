@@ -23,7 +23,7 @@ from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder
 from distal.base.machine import available_cores
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner, embedded
@@ -33,7 +33,6 @@ from distal.search.evolve import resume, start
 from distal.search.recorder import Step
 from distal.search.results import Evolved
 from distal.search.run_folder import damaged, read_run, run_files
-from distal.studies import pace
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
@@ -184,14 +183,29 @@ class Stages:
         stage = self.stages[name]
         self.tell(stage, 0)
 
-        worked = False
+        worked, told_of, within, detail = False, -1, 0, ""
+
+        def share() -> float:
+            """Return how much is done: whole generations, and episodes of the one that is under way."""
+            generation = told_of + 1
+            before = config.spent(told_of) if told_of >= 0 else 0
+            size = config.runs * max(1, config.spent(min(generation, config.generations)) - before)
+            begin, end = max(0.0, told_of + 0.9), min(told_of + 1.9, config.generations + 0.99)
+            return (begin + (end - begin) * min(1.0, within / size)) / (config.generations + 1)
 
         def told(step: Step) -> None:
-            nonlocal worked
-            worked = True
+            nonlocal worked, told_of, within, detail
+            worked, told_of, within = True, step.generation, 0
             rate = step.evaluations / step.seconds
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
-            self.tell(stage, (step.generation + 0.9) / (step.generations + 1), detail)
+            self.tell(stage, share(), detail)
+
+        def advance(episodes: int) -> None:
+            nonlocal within
+            within += episodes
+            self.tell(stage, share(), detail)
+
+        runner = self.runner_of(stage).telling(None if self.progress is None else advance)
 
         out = None if self.folder is None else self.folder.path / stage.folder
         if out is not None and (out / "config.json").exists():
@@ -200,9 +214,9 @@ class Stages:
                 theirs = Config.from_dict(stored)
             if theirs.to_dict() != json.loads(json.dumps(config.to_dict())):
                 raise InputError(f"folder {str(out)!r} holds an evolution with other options; move it away")
-            evolved = resume(out, task=config.task, engine=self.runner_of(stage), progress=told)
+            evolved = resume(out, task=config.task, engine=runner, progress=told)
         else:
-            evolved = start(config, self.runner_of(stage), out, progress=told)
+            evolved = start(config, runner, out, progress=told)
         if worked or stage.name not in self.seconds:
             self._took(stage.name, evolved.seconds)
         self.tell(stage, 1)

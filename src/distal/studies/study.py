@@ -22,13 +22,12 @@ from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, inside, known_files
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.model.draws import MAX_SEED
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.contents import summary
 from distal.search.genetic import ELITES, GeneticAlgorithm
-from distal.studies import pace
 from distal.studies.report import Report
 from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from distal.base.checks import InputError, counted, one_of, sequence, shown, text
 from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner
+from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.studies import pace
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
 from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
@@ -426,17 +425,24 @@ def figure_of(study: TaskStudy) -> Drawing:
 
 
 def _panel(axes: Axes, outcome: Outcome) -> None:
-    """Draw the curves of a task, with room for all means from the tenth episode on."""
-    chance = outcome.tested[RULE].chance_curve
-    draw_curve(axes, chance, "chance", "chance", "-")
+    """Draw the curves of a task."""
+    draw_curve(axes, outcome.tested[RULE].chance_curve, "chance", "chance", "-")
     for name, one in LEARNERS.items():
         draw_curve(axes, outcome.tested[name].curve, one.line, one.colour, one.style)
-    axes.set_title(outcome.world.title, loc="left", fontsize=9)
-    episodes_axis(axes, chance)
-    first = min(10, chance.episodes[-1])
+    title_and_range(
+        axes, outcome.world.title, outcome.tested[RULE].chance_curve,
+        *(one.curve for one in outcome.tested.values()),
+    )  # fmt: skip
+
+
+def title_and_range(axes: Axes, title: str, *curves: Curve) -> None:
+    """Give a panel its title, and room for all means from the tenth episode on."""
+    axes.set_title(title, loc="left", fontsize=9)
+    episodes_axis(axes, curves[0])
+    first = min(10, curves[0].episodes[-1])
     values = [
         value
-        for curve in (chance, *(one.curve for one in outcome.tested.values()))
+        for curve in curves
         for episodes, value in zip(curve.episodes, curve.mean, strict=True)
         if episodes >= first
     ]
@@ -448,7 +454,7 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
 
 
 @dataclass(frozen=True)
-class _Planned:
+class Planned:
     """A task with the settings and the budget that it has in a study."""
 
     world: World
@@ -456,7 +462,7 @@ class _Planned:
     settings: Settings
     budget: Scale
     engine: str | None
-    marks: tuple[int, ...]
+    marks: tuple[int, ...] = ()
 
     def per_goal(self, trials: int) -> int:
         """Return how many trials each goal has, so that there are at least so many."""
@@ -557,7 +563,7 @@ class Tasks(Scaled[TaskStudy]):
         return super().asked() if self.worlds == TABLES else {**super().asked(), "worlds": self.worlds}
 
     @cached_property
-    def planned(self) -> list[_Planned]:
+    def planned(self) -> list[Planned]:
         """The tasks, with what is to be done in each."""
         found = []
         for world in worlds_of(self.worlds):
@@ -571,11 +577,11 @@ class Tasks(Scaled[TaskStudy]):
                 scales = self.COMPILED if isinstance(task, CompiledTask) else PACED
                 budget, engine = scales[self.scale], "steps"
                 marks = budget.episodes, budget.long
-            found.append(_Planned(world, task, settings, budget, engine, marks))
+            found.append(Planned(world, task, settings, budget, engine, marks))
         return found
 
     @property
-    def _moves(self) -> list[tuple[str, _Planned]]:
+    def _moves(self) -> list[tuple[str, Planned]]:
         """The task of a rule and the one that it is tried in, of all transfers."""
         by_name = {one.world.name: one for one in self.planned}
         pairs = pairs_of(list(by_name)) if self.worlds == STEPS else []
@@ -608,7 +614,7 @@ class Tasks(Scaled[TaskStudy]):
             scale=self.scale, outcomes=outcomes, worlds=self.worlds, transfers=tuple(moved), **made
         )
 
-    def _test(self, stages: Stages, stage: str, learner: Learner, one: _Planned, episodes: int) -> EPs:
+    def _test(self, stages: Stages, stage: str, learner: Learner, one: Planned, episodes: int) -> EPs:
         """Return the EP of every episode; all learners of a task have the same trials, to be compared in pairs."""
         position, part = self.planned.index(one), SETS.index(self.worlds)
         seeds = np.array([child_seed(self.seed, position, part, TASKS)], np.uint64)
@@ -618,7 +624,7 @@ class Tasks(Scaled[TaskStudy]):
         )[0]  # fmt: skip
         return eps
 
-    def _outcome(self, stages: Stages, one: _Planned, own: dict[str, EPs]) -> Outcome:
+    def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> Outcome:
         """Do all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
         budget, world, task = one.budget, one.world, one.task
         tested, eps = {}, {}
@@ -638,7 +644,7 @@ class Tasks(Scaled[TaskStudy]):
             one.settings.steps, tested, tuple(Gap.of(*pair) for pair in pairs),
         )  # fmt: skip
 
-    def _learners(self, stages: Stages, one: _Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
+    def _learners(self, stages: Stages, one: Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
         """Return who is tested: the best of the winners, by re-measured fitness, and those of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):

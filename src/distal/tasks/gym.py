@@ -9,9 +9,11 @@ from __future__ import annotations
 import copy
 import difflib
 import importlib.metadata
+import importlib.util
 import json
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +35,7 @@ from distal.tasks.task import Task, Walk
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
 MAX_SCALE = 10_000
+_PACED = 0.3  # seconds
 _PROBE = 0  # the seed of all that is tried before the first trial
 
 # Where environments come from whose package has to be imported before they are known.
@@ -177,6 +180,11 @@ class EnvTask(Task[EnvWalk]):
             raise InputError("scale is for returns, and EP is a function of the episode; leave one out")
         self.id = name_of(made, env)
         self.name = scaled_name(self.id, self.scale or 1)
+        if self.starts is None:
+            self.resets = tuple({"options": dict(one)} if one else {} for one in self.options)
+        else:
+            same = {"options": dict(self.options[0])} if self.options[0] else {}
+            self.resets = tuple({"seed": goal, **same} for goal in range(self.starts))
         self.acting = actions_of_space(made.action_space, actions)
         self.outputs, self.first_action = self.acting.count, self.acting.first
         self.encoder: AnyEncoder = encoder_of(encode, made.observation_space, self._look)
@@ -230,7 +238,7 @@ class EnvTask(Task[EnvWalk]):
         if self._own_limit and steps != self.limit:
             raise InputError(
                 f"steps is {steps}, but the environment ends an episode after {self.limit}; "
-                f"make it with max_steps={steps}, or leave steps out"
+                f"make it with max_steps={steps} (--env-arg max_steps={steps}), or leave steps out"
             )
         return steps
 
@@ -279,6 +287,19 @@ class EnvTask(Task[EnvWalk]):
             what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
+
+    def pace(self) -> float:
+        """Return how many steps the environment takes in a second, by itself: no network looks at them."""
+        goal = len(self.goals) - 1
+        self.for_trial(_PROBE)._reset(goal)
+        chosen, taken = np.random.default_rng(_PROBE), 0
+        begun = time.perf_counter()
+        while (passed := time.perf_counter() - begun) < _PACED:
+            _, _, terminated, truncated, _ = self._step(int(chosen.integers(self.outputs)))
+            taken += 1
+            if terminated or truncated:
+                self._reset(goal)
+        return taken / passed
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the task is, ready for JSON: what `sources.rebuilt` makes it from, if it can."""
@@ -373,7 +394,7 @@ class _Worlds:
     """The environments of a task: how one is made, and those that were, one for each thread."""
 
     def __init__(self, given: Any, args: Mapping[str, Any] | None, wrap: object = None) -> None:
-        self.given = given
+        self.given = _with_module(given) if isinstance(given, str) else given
         self.wrap = _wrappers(wrap)
         named: object = {} if args is None else args
         if not isinstance(named, Mapping) or not all(isinstance(name, str) for name in named):
@@ -484,6 +505,14 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
     return made
 
 
+def _with_module(name: str) -> str:
+    """Return an id with the module that registers it, where that is known and installed."""
+    for start, module in _PACKAGES.items():
+        if name.startswith(start) and importlib.util.find_spec(module) is not None:
+            return f"{module}:{name}"
+    return name
+
+
 def _remedy(env: object, error: Exception) -> str:
     """Return what to do about an environment that cannot be made."""
     import gymnasium  # noqa: PLC0415 - an extra
@@ -492,7 +521,7 @@ def _remedy(env: object, error: Exception) -> str:
         return ""
     for start, module in _PACKAGES.items():
         if env.startswith(start):
-            return f"; pip install {module.replace('_', '-')}, and write {f'{module}:{env}'!r}"
+            return f"; pip install {module.replace('_', '-')}"
     if isinstance(error, ModuleNotFoundError):
         return f"; pip install {(error.name or env).split(':')[0].split('.')[0]}"
     if (

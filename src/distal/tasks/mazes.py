@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -86,6 +87,11 @@ class MazeTask(Task["MazeWalk"]):
     def fields(self) -> dict[str, Any]:
         """Return the fields that name the maze in the JSON of results and runs."""
         return {"maze": list(self.maze.picture), "heading": self.maze.heading}
+
+    @property
+    def resets(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
+        """What the reset of a `MazeEnv` is given, goal by goal."""
+        return tuple({"options": {"goal": goal}} for goal in range(len(self.goals)))
 
     @property
     def label(self) -> str:

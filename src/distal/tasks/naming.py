@@ -50,7 +50,9 @@ def function_of(what: str, name: str) -> Callable[..., Any]:
     found: Any = _module(what, module, name)
     for word in inner.split("."):
         if not hasattr(found, word):
-            near = difflib.get_close_matches(word, dir(found), n=1)
+            near = difflib.get_close_matches(word, dir(found), n=1) or [
+                one for one in dir(found) if one.lower().startswith(word.lower())
+            ]
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InputError(f"{what} is {shown(name)}, but there is no {word!r} in {module}{hint}")
         found = getattr(found, word)

@@ -120,6 +120,7 @@ def table_task(
     )  # fmt: skip
     _compare(task, table, scale)
     found.encoder, found.first_action, found.acting = task.encoder, task.first_action, task.acting
+    found.resets = task.resets
     found.source = {**task.to_dict(), "key": None if key is None else called(key)}
     return found
 

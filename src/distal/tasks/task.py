@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -87,6 +87,8 @@ class Task(ABC, Generic[W_co]):
         picture: Where the states of its table lie, for pages and films.
         maze: The maze, if the task is one.
         goal_label: What reports call a goal.
+        resets: What an environment's reset is given for an episode towards each goal, by keyword;
+            None where no environment has it.
         no_table: The reason why it has no table, where one was tried.
         registered: The word that it was asked for by, if it was by one.
     """
@@ -103,6 +105,7 @@ class Task(ABC, Generic[W_co]):
     picture: Picture | None = None
     maze: Maze | None = None
     goal_label: str = "goal"
+    resets: Sequence[Mapping[str, Any]] | None = None
     no_table: str | None = None
     registered: Registered | None = None
 

@@ -14,7 +14,9 @@ import numpy as np
 from distal.engines.batch import Batch
 from distal.engines.steps.encoding import Encoding
 from distal.learners.compiled import CompiledLearner, numbers_of
-from distal.model.compiled_draws import inlined
+from distal.model.compiled_draws import draw_words, inlined
+from distal.model.draws import FLIP
+from distal.model.lanes import pointer
 from distal.networks import Network
 from distal.networks.compiled import CompiledNetwork, Running, choose, copy, fresh_weights
 
@@ -94,15 +96,15 @@ def _write(weights, into):
 
 
 @inlined
-def enter(agent):
-    """Enter the EP of an episode into the book, and the weights that it had if it is the best so far."""
-    now, plan, book, running = agent.running.now[0], agent.plan, agent.book, agent.running
+def enter(agent, hidden, output):
+    """Enter the EP of an episode into the book, and the weights it began with if it is the best so far."""
+    now, plan, book = agent.running.now[0], agent.plan, agent.book
     ep, episode, trial = now.ep, now.episode, now.trial
     if episode % plan.phase == 0 or ep < agent.lowest[0]:
         agent.lowest[0] = ep
         if plan.keep_weights:
-            _write(running.hidden, book.hidden[trial])
-            _write(running.output, book.output[trial])
+            _write(hidden, book.hidden[trial])
+            _write(output, book.output[trial])
     if plan.columns[episode] >= 0:
         book.best[trial, plan.columns[episode]] = agent.lowest[0]
     if plan.keep_ep:
@@ -113,7 +115,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
     """Make the acts of an agent from its compiled parts."""
     begin_network, step_network, note_sources = network.begin, network.step, network.sources
     forget, begin_learner = learner.fresh, learner.begin
-    step_learner, update = learner.step, learner.update
+    step_learner, update, began = learner.step, learner.update, learner.began
 
     @inlined
     def start(agent):
@@ -151,7 +153,8 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         """End the episode, whose EP `now` has, and make the weights of the next one, if there is one."""
         running, plan = agent.running, agent.plan
         now = running.now[0]
-        enter(agent)
+        hidden, output = began(agent.learner, running)
+        enter(agent, hidden, output)
         following = now.episode + 1
         if following < plan.episodes:
             if plan.resample > 0 and following % plan.resample == 0:
@@ -159,6 +162,10 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
                 forget(agent.learner, agent.given, running)
             else:
                 now.moves = following % plan.phase == 0
+                now.opposite = 0
+                if now.flip > 0:
+                    draw_words(pointer(running.words), np.int64(0), now.seed, now.episode, np.int64(FLIP))
+                    now.opposite = running.words[0] < now.flip
                 update(agent.learner, agent.given, running)
         now.episode = following
 

@@ -1,0 +1,266 @@
+"""Progress at the foot of a terminal: how far the work is, how fast it goes, how long it will take.
+
+Nothing is shown where stderr is no terminal. rich, which draws it, is imported with the first line.
+No thread draws: processes are forked while work is under way.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from distal.base.checks import InputError, counted, flag, shown
+
+LONG = 10.0  # seconds of work that are worth a line about how long it will take
+_PATIENCE = 1.0  # seconds of work before anything is shown
+_OFTEN = 0.1  # seconds between two drawings
+_MARK, _LATELY = 0.5, 30.0  # seconds between two marks, and over which a pace is measured
+_SHORTEST = 2.0  # seconds until a pace says something, where nothing was estimated
+_BAR, _SHORTEST_BAR = 20, 8  # columns
+
+
+class Told(ABC):
+    """What engines tell of their work: episodes, and the steps of these where they count them."""
+
+    def __call__(self, episodes: int) -> None:
+        """Hear of more episodes."""
+        self.add(episodes, 0)
+
+    @abstractmethod
+    def add(self, episodes: int, steps: int) -> None:
+        """Hear of more episodes, and of all of their steps; 0 where nobody counts them."""
+
+
+def tell(progress: Callable[[int], object] | None, episodes: int, steps: int = 0) -> None:
+    """Tell of more episodes: with their steps, if it is ours; what a function raises comes out as it is."""
+    if isinstance(progress, Told):
+        progress.add(episodes, steps)
+    elif progress is not None:
+        progress(episodes)
+
+
+def checked(progress: Any) -> Any:
+    """Return what is given as `progress`: a function, None for what a terminal shows, False for nothing."""
+    if progress is None or callable(progress):
+        return progress
+    try:
+        return None if flag("progress", progress) else False
+    except InputError:
+        raise InputError(
+            f"progress is {shown(progress)}, expected a function, None, or False to show nothing"
+        ) from None
+
+
+def on_terminal() -> bool:
+    """Whether stderr is a terminal."""
+    try:
+        return sys.stderr is not None and sys.stderr.isatty()
+    except ValueError:  # it has been closed
+        return False
+
+
+# ------------------------------------------------------------------ words
+
+
+def duration(seconds: float) -> str:
+    """Write how long something takes, as people say it: 45 s, 12 min, 3.5 h, 2.1 days."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    if seconds < 99.5 * 60:
+        return f"{seconds / 60:.0f} min"
+    number, unit = (seconds / 3600, "h") if seconds < 48 * 3600 else (seconds / 86400, "days")
+    return f"{f'{number:.1f}'.removesuffix('.0')} {unit}"
+
+
+def rate(pace: float, unit: str) -> str:
+    """Write how many things are done in a second, with two digits that mean something."""
+    if pace < 10:
+        return f"{pace:.1f} {unit}/s"
+    scale = 10 ** (len(f"{pace:.0f}") - 2)
+    return f"{round(pace / scale) * scale:,} {unit}/s"
+
+
+def announced(label: str, about: str, work: str, seconds: float) -> str:
+    """Return the line that stands before long work."""
+    return f"{label}: {', '.join(words for words in (about, work) if words)}; about {duration(seconds)}"
+
+
+def on_workers(executor: object) -> str:
+    """Say how many workers an executor has now; nothing where it does not say."""
+    count = getattr(executor, "workers", None)
+    return f"on {counted(count, 'worker')}" if isinstance(count, int) else ""
+
+
+# ------------------------------------------------------------------ counting
+
+
+class Count:
+    """Counts work as it is done: how much, at which pace of late, and how long the rest will take.
+
+    Args:
+        total: How much there is; None if nobody knows.
+        seconds: How long it may take, if that was estimated.
+        clock: Says what time it is, in seconds.
+    """
+
+    def __init__(
+        self, total: int | None, seconds: float | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.total, self.seconds, self.clock = total, seconds, clock
+        self.done, self.steps = 0, 0
+        self.began = clock()
+        self._marks = deque([(self.began, 0, 0)])
+
+    def add(self, done: int, steps: int = 0) -> None:
+        """Count more of it."""
+        self.done, self.steps = self.done + done, self.steps + steps
+        now = self.clock()
+        if now - self._marks[-1][0] >= _MARK:
+            self._marks.append((now, self.done, self.steps))
+            while len(self._marks) > 2 and now - self._marks[1][0] > _LATELY:
+                self._marks.popleft()
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, from 0 to 1; 0 if nobody knows."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+    def paces(self) -> tuple[float, float]:
+        """Return the work and the steps of a second, of late."""
+        (began, done, steps), (until, all_done, all_steps) = self._marks[0], self._marks[-1]
+        took = until - began
+        return ((all_done - done) / took, (all_steps - steps) / took) if took > 0 else (0.0, 0.0)
+
+    def left(self) -> float | None:
+        """Return the seconds that the rest will take; None if nobody knows yet."""
+        if self.total is None:
+            return None
+        pace, _ = self.paces()
+        took = self._marks[-1][0] - self.began
+        expected = None if self.seconds is None else self.seconds * (1 - self.share)
+        if pace <= 0 or (expected is None and took < _SHORTEST):
+            return expected
+        measured = max(0, self.total - self.done) / pace
+        weight = 1 if expected is None else min(1, took / _LATELY)
+        return weight * measured + (1 - weight) * (expected or 0)
+
+
+# ------------------------------------------------------------------ showing
+
+
+class Display(Told):
+    """Lines at the foot of a terminal while work is under way; leave it with `with`, and they are gone.
+
+    Args:
+        label: What is done, as "learning".
+        total: How many episodes, or whatever the unit is; None if nobody knows.
+        unit: What is counted.
+        seconds: How long it may take, if that was estimated; work that is long is announced.
+        about: More of the announcement, as "20 generations".
+        note: What is shown at the end of the line, whenever it is drawn.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        total: int | None,
+        unit: str = "episodes",
+        *,
+        seconds: float | None = None,
+        about: str = "",
+        note: Callable[[], str] = str,
+    ) -> None:
+        self.label, self.unit, self.note = label, unit, note
+        self.detail = ""
+        self.count = Count(total, seconds)
+        self.part: Count | None = None
+        self._slow = False  # whether parts take long enough for a line of their own
+        self._live: Any = None
+        self._drawn = 0.0
+        if total is not None and seconds is not None and seconds >= LONG:
+            sys.stderr.write(f"{announced(label, about, f'{total:,} {unit}', seconds)}\n")
+            self.draw()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def add(self, episodes: int, steps: int) -> None:
+        """Count more, and show it now and then."""
+        self.count.add(episodes, steps)
+        if self.part is not None:
+            self.part.add(episodes, steps)
+        now = self.count.clock()
+        if now - self._drawn >= _OFTEN and (self._live is not None or now - self.count.began >= _PATIENCE):
+            self.draw()
+
+    def begin_part(self, label: str, total: int) -> None:
+        """Begin a part of the work, which has a line of its own where parts take long."""
+        now = self.count.clock()
+        if self.part is not None:
+            self._slow = now - self.part.began >= _SHORTEST
+        self.label, self.part = label, Count(total)
+        if self._live is not None and now - self._drawn >= _OFTEN:
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw the lines."""
+        self._drawn = self.count.clock()
+        if self._live is None:
+            from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+            from rich.live import Live  # noqa: PLC0415
+
+            console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+            self._live = Live(console=console, auto_refresh=False, transient=True, vertical_overflow="crop")
+            self._live.start()
+        self._live.update(self._lines(self._live.console.width), refresh=True)
+
+    def _lines(self, width: int) -> Any:
+        """Return the line about the whole, and one about the part that is under way if it takes long."""
+        from rich.progress_bar import ProgressBar  # noqa: PLC0415
+        from rich.table import Table  # noqa: PLC0415
+
+        counts, part = {self.label: self.count}, self.part
+        if part is not None and (self._slow or self._drawn - part.began >= _SHORTEST):
+            counts[f"its {self.unit}"] = part
+        longest = max(map(len, counts))
+        columns = max(_SHORTEST_BAR, min(_BAR, width // 6))
+        room = width - longest - columns - 4 - 3  # for the share, and for what is between the columns
+        lines = Table.grid(padding=(0, 1))
+        for wide in (longest, columns, 4, room):
+            lines.add_column(no_wrap=True, width=max(1, wide))
+        for label, count in counts.items():
+            bar = ProgressBar(count.total, min(count.done, count.total), columns) if count.total else ""
+            words = self._words(count, alone=len(counts) == 1)
+            while words and len("  ".join(words)) > room:
+                words.pop()
+            lines.add_row(label, bar, f"{count.share:4.0%}" if count.total else "", "  ".join(words))
+        return lines
+
+    def _words(self, count: Count, alone: bool) -> list[str]:
+        """Return the words at the end of a line: those that count most come first."""
+        whole, words = count is self.count, []
+        left = count.left() if whole else None
+        if left is not None:
+            words.append(f"{duration(left)} left")
+        if alone or not whole:
+            pace, steps = count.paces()
+            if pace:
+                words.append(rate(steps, "steps") if steps else rate(pace, self.unit))
+            if self.part is None or not whole:
+                of = f" of {count.total:,}" if count.total else ""
+                words.append(f"{count.done:,}{of} {self.unit}")
+        if whole:
+            words += [word for word in (self.detail, self.note()) if word]
+        return words

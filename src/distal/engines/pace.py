@@ -1,0 +1,130 @@
+"""How long trials take, for people who want to know whether to wait: within a factor of two or three.
+
+What compiled engines take was measured once and is kept. What an environment or a task of one's own
+takes on engines reference and steps nobody can know: a few of its episodes are run, if it matters.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import replace
+from typing import Any
+
+from distal.base.machine import available_cores
+from distal.engines.batch import Batch
+from distal.engines.engine import Engine
+from distal.engines.reference import episodes as lived
+from distal.engines.registry import load
+from distal.engines.runner import Runner
+from distal.model.readings import BINARY
+from distal.model.settings import Settings
+from distal.tasks.compiled_task import CompiledTask
+from distal.tasks.gym import EnvTask
+from distal.tasks.task import Task
+
+# Microseconds of an episode of the paper's maze and network, for each learner: on one core of an AMD EPYC
+# (docs/results.json, benchmarks/results/cpu.json), and on an H200 that is kept busy (docs/beyond.json); for
+# engine steps, processor time of one core, in the maze.
+# Another engine is as fast as the one it is named after.
+MICROSECONDS = {
+    "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
+    "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
+    "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
+    "steps": {"dsp": 650.0, "hc": 650.0, "chance": 650.0},
+}
+_COMPILED = 0.04  # a compiled task on engine steps, against the maze, whose steps Python takes
+_KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
+_LOOK = 0.5  # seconds to measure a task for, at most, once two episodes have ended
+_MOST = 2**16  # episodes to measure, at most
+_WORTH = 3.0  # seconds of work, by what is kept, from which on it is worth measuring
+_SIGMOID = 2.4  # times as long as with binary neurons (benchmarks/results/cpu.json)
+
+
+def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> float:
+    """Return how long an episode takes, in episodes of the paper's maze and network, on an engine."""
+    paper = Settings()
+    sizes = [
+        hidden * (inputs + 1 + hidden + outputs) + outputs * (hidden + 1)
+        for hidden, inputs, outputs in ((settings.hidden, task.inputs, task.outputs), (paper.hidden, 3, 4))
+    ]
+    factor = 1.0 if settings.neurons == BINARY else _SIGMOID
+    if engine == "steps" and isinstance(task, CompiledTask):
+        factor *= _COMPILED
+    return settings.steps / paper.steps * sizes[0] / sizes[1] * factor
+
+
+def seconds(episodes: int, learner: str, runner: Runner) -> float:
+    """Return about how long episodes of the paper's maze and network take.
+
+    Args:
+        episodes: How many.
+        learner: The word for the kind; one that is not ours is taken to be as fast as "dsp".
+        runner: The engine, and how many do its work.
+
+    Returns:
+        The seconds.
+    """
+    paces = MICROSECONDS.get(runner.engine, MICROSECONDS["reference"])
+    return episodes * paces.get(learner, paces["dsp"]) * 1e-6 / _workers(runner)
+
+
+def _workers(runner: Runner) -> int:
+    """Return how many do the work of a runner at the same time."""
+    if runner.executor is not None:
+        return runner.workers or getattr(runner.executor, "workers", None) or 1
+    cores = available_cores()
+    return min(runner.workers or (1 if runner.engine == "reference" else cores), cores)
+
+
+def expected(batch: Batch, episodes: int, runner: Runner) -> float:
+    """Return about how long episodes like those of a batch take, measured where it is long and unknown.
+
+    Args:
+        batch: A batch of such trials.
+        episodes: How many episodes.
+        runner: Runs them.
+
+    Returns:
+        The seconds.
+    """
+    suited = runner.suited(batch)
+    known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings, suited.engine)
+    if suited.engine in _KEPT or known < _WORTH:
+        return known
+    one = _measured(batch) if suited.engine == "reference" else _measured_on(load(suited.engine), batch)
+    return known if one is None else episodes * one / _workers(suited)
+
+
+def _measured_on(engine: Engine, batch: Batch) -> float | None:
+    """Return the seconds of an episode on an engine that is compiled when it is first used; None as below."""
+    try:
+        one = replace(batch.part(0, 1), task=copy.deepcopy(batch.task), switch=None)
+        count, took = 1, 0.0
+        engine.run(replace(one, episodes=1, record=(1,)), workers=1)
+        while took < _LOOK / 4 and count < _MOST:
+            count *= 4
+            began = time.perf_counter()
+            engine.run(replace(one, episodes=count, record=(count,)), workers=1)
+            took = time.perf_counter() - began
+    except Exception:
+        return None
+    return took / count
+
+
+def _measured(batch: Batch) -> float | None:
+    """Return the seconds of an episode, in a copy of the task; None if that cannot be known."""
+    ends = []
+    try:
+        task = copy.deepcopy(batch.task)  # so that whatever it remembers stays as it is
+        began = time.perf_counter()
+        for _ in lived(replace(batch.part(0, 1), task=task), 0):
+            ends.append(time.perf_counter() - began)
+            if len(ends) > 1 and ends[-1] > _LOOK:
+                break
+        if isinstance(task, EnvTask):
+            task.close()
+    except Exception:  # the work itself will say what is wrong
+        return None
+    # The first episode also makes the environment.
+    return (ends[-1] - ends[0]) / (len(ends) - 1) if len(ends) > 1 else ends[0]

@@ -1,0 +1,145 @@
+"""Eligibility traces, compiled: `eligibility` and `neuron_centric`, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_normalisation import normalise
+from distal.learners.eligibility import COEFFICIENTS, PLUS
+from distal.learners.learner import Learner
+from distal.learners.neuron_centric import NeuronCentric
+from distal.model.compiled_draws import F0, F1, called, inlined
+from distal.networks.compiled import clear, clear_rows
+from distal.networks.network import Network
+
+
+class Given(NamedTuple):
+    """The learners of a batch."""
+
+    coefficients: Any  # float32 (learners, neurons or 1, 2, 4): A, B, C, D where m = −1, and where it is +1
+    decay: Any  # float32 (learners)
+    eta: Any  # float32 (learners)
+
+
+class Own(NamedTuple):
+    """The traces of an episode (`eligibility.Traces`), and the EP of the episode before."""
+
+    both_hidden: Any  # float32, like `Running.hidden`: steps with both neurons of a synapse active
+    both_output: Any  # float32
+    before_hidden: Any  # float32 (columns[0]): with the source active
+    before_output: Any  # float32 (columns[1])
+    after_hidden: Any  # float32 (hidden): with the neuron active
+    after_output: Any  # float32 (outputs)
+    steps: Any  # float32 (1): all of them
+    previous: Any  # float64 (1)
+    known: Any  # bool (1)
+    norm: Any  # float32 (neurons)
+
+
+def given(learners: Sequence[Learner]) -> Given:
+    """Return the coefficients and numbers of learners."""
+    kind = type(learners[0])
+    numbers, names = numbers_of(learners), kind.names
+    if issubclass(kind, NeuronCentric):
+        rows = [np.array(one.coefficients) for one in learners if isinstance(one, NeuronCentric)]
+        neurons = max(map(len, rows))
+        own = np.stack([np.broadcast_to(each, (neurons, len(COEFFICIENTS))) for each in rows])
+    else:
+        own = numbers[:, None, : len(COEFFICIENTS)]
+    plus, minus = own[..., : len(PLUS)], own[..., len(PLUS) :]
+    return Given(
+        np.ascontiguousarray(np.stack([minus, plus], axis=2), np.float32),
+        *(np.ascontiguousarray(numbers[:, names.index(name)], np.float32) for name in ("decay", "eta")),
+    )
+
+
+def make(network: Network) -> Own:
+    """Return the traces of a network."""
+    (hidden, into_hidden), (outputs, into_output) = network.shapes
+    sizes = (into_hidden, hidden), (into_output, outputs), into_hidden, into_output, hidden, outputs, 1
+    own: list[Any] = [np.zeros(size, np.float32) for size in sizes]
+    own += [np.zeros(1), np.zeros(1, np.bool_), np.zeros(max(hidden, outputs), np.float32)]
+    return Own(*own)
+
+
+@inlined
+def fresh(own, given, running):
+    """Forget the EP of the episode before."""
+    own.known[0] = False
+
+
+@inlined
+def begin(own, given, running):
+    """Begin the traces anew."""
+    clear_rows(own.both_hidden)
+    clear_rows(own.both_output)
+    clear(own.before_hidden)
+    clear(own.before_output)
+    clear(own.after_hidden)
+    clear(own.after_output)
+    own.steps[0] = F0
+
+
+@called
+def count(both, before, after, sources, neurons, decay):
+    """Let the traces of a layer decay, and add this step."""
+    for j in range(len(neurons)):
+        after[j] = decay * after[j] + np.float32(neurons[j])
+    for p in range(len(sources)):
+        row = both[p]
+        if sources[p]:
+            before[p] = decay * before[p] + F1
+            for j in range(len(neurons)):
+                row[j] = decay * row[j] + np.float32(neurons[j])
+        elif decay != F1:
+            before[p] = decay * before[p]
+            for j in range(len(neurons)):
+                row[j] = decay * row[j]
+
+
+@inlined
+def step(own, given, running):
+    """Let the traces decay, and add this step."""
+    decay = given.decay[running.now[0].learner]
+    into_hidden, into_output = running.into_hidden, running.into_output
+    count(own.both_hidden, own.before_hidden, own.after_hidden, into_hidden, running.active, decay)
+    count(own.both_output, own.before_output, own.after_output, into_output, running.outputs, decay)
+    own.steps[0] = decay * own.steps[0] + F1
+
+
+@called
+def change(weights, exists, both, before, after, always, coefficients, first, m, eta, taken):
+    """Add to every weight what its trace says; its coefficients begin with row `first`."""
+    several = len(coefficients) > 1
+    for p in range(len(weights)):
+        for j in range(weights.shape[1]):
+            if exists[p, j]:
+                own = coefficients[first + j if several else 0, m]
+                e = own[0] * both[p, j] + own[1] * before[p] + own[2] * after[j] + own[3] * always
+                weights[p, j] += eta * (e / taken)
+
+
+@inlined
+def update(own, given, running):
+    """Change every weight by its trace, as m selects the coefficients, then normalise."""
+    now = running.now[0]
+    m = 1 if heard(own, running) else 0
+    eta, taken, always = given.eta[now.learner], np.float32(now.step), own.steps[0]
+    coefficients = given.coefficients[now.learner]
+    change(
+        running.hidden, running.hidden_exists, own.both_hidden, own.before_hidden, own.after_hidden, always,
+        coefficients, 0, m, eta, taken,
+    )  # fmt: skip
+    change(
+        running.output, running.output_exists, own.both_output, own.before_output, own.after_output, always,
+        coefficients, running.hidden.shape[1], m, eta, taken,
+    )  # fmt: skip
+    normalise(running, own.norm)
+
+
+compiled = CompiledLearner(given, make, fresh, begin, step, update)

@@ -1,0 +1,91 @@
+"""The (1+1) evolution strategy, compiled: `evolution_strategy`, to the bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distal.learners import evolution_strategy
+from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_hill_climbing import perturb, perturbation
+from distal.learners.evolution_strategy import NUMBERS
+from distal.learners.learner import Learner
+from distal.model.compiled_draws import inlined
+from distal.networks.compiled import copy_rows
+from distal.networks.network import Network
+
+SMALLEST, LARGEST = evolution_strategy.SMALLEST, evolution_strategy.LARGEST
+
+
+class Given(NamedTuple):
+    """The strategies of a batch."""
+
+    sigma: Any  # float32 (strategies): at first
+    factor: Any  # float32 (strategies)
+
+
+class Own(NamedTuple):
+    """The best weights so far, and the step."""
+
+    hidden: Any  # float32, as in `Running`
+    output: Any
+    top: Any  # float64 (1): their EP
+    known: Any  # bool (1): whether there are any
+    sigma: Any  # float32 (1)
+
+
+def given(learners: Sequence[Learner]) -> Given:
+    """Return the numbers of strategies."""
+    numbers = numbers_of(learners).astype(np.float32)
+    return Given(*(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in Given._fields))
+
+
+def make(network: Network) -> Own:
+    """Return room for the best weights of a network."""
+    hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
+    return Own(hidden, output, np.zeros(1), np.zeros(1, np.bool_), np.zeros(1, np.float32))
+
+
+@inlined
+def fresh(own, given, running):
+    """Begin anew."""
+    own.known[0] = False
+
+
+@inlined
+def stepped(sigma, factor, success):
+    """Return the next step (`evolution_strategy.stepped`)."""
+    if success:
+        return min(sigma * factor, LARGEST)
+    root = np.float32(math.sqrt(np.float32(math.sqrt(factor))))
+    return max(sigma / root, min(sigma, SMALLEST))
+
+
+@inlined
+def update(own, given, running):
+    """Replace the best if the episode was strictly better, adapt σ, and try noise on the best."""
+    now = running.now[0]
+    better = True
+    if own.known[0]:
+        better = (now.ep < own.top[0]) != (now.opposite != 0)
+        own.sigma[0] = stepped(own.sigma[0], given.factor[now.learner], better)
+    else:
+        own.sigma[0] = given.sigma[now.learner]
+    if better:
+        copy_rows(own.hidden, running.hidden)
+        copy_rows(own.output, running.output)
+        own.top[0] = now.ep
+    own.known[0] = now.moves == 0
+    if now.moves != 0:  # the best weights are measured anew
+        copy_rows(running.hidden, own.hidden)
+        copy_rows(running.output, own.output)
+        return
+    perturbation(running, running.hidden, running.output, now.episode + 1)
+    perturb(running.hidden, own.hidden, own.sigma[0])
+    perturb(running.output, own.output, own.sigma[0])
+
+
+compiled = CompiledLearner(given, make, fresh=fresh, update=update)

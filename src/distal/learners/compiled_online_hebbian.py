@@ -1,0 +1,106 @@
+"""Online Hebbian learning, compiled: `online_hebbian`, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_normalisation import normalise
+from distal.learners.eligibility import COEFFICIENTS, PLUS
+from distal.learners.learner import Learner
+from distal.learners.online_hebbian import NUMBERS
+from distal.model.compiled_draws import called, inlined
+from distal.networks.compiled import copy_rows
+from distal.networks.network import Network
+
+
+class Given(NamedTuple):
+    """The learners of a batch."""
+
+    coefficients: Any  # float32 (learners, 2, 4): A, B, C, D where m = −1, and where it is +1
+    eta: Any  # float32 (learners)
+
+
+class Own(NamedTuple):
+    """The weights with which the episode began, m, and the EP of the episode before."""
+
+    hidden: Any  # float32, as in `Running`
+    output: Any
+    m: Any  # int64 (1): 0 for −1, and 1
+    change: Any  # float32 (2, 2): η times the change, by pre and post
+    previous: Any  # float64 (1)
+    known: Any  # bool (1)
+    norm: Any  # float32 (neurons)
+
+
+def given(learners: Sequence[Learner]) -> Given:
+    """Return the coefficients and learning rates of learners."""
+    numbers = numbers_of(learners).astype(np.float32)
+    plus, minus = np.split(numbers[:, : len(COEFFICIENTS)], [len(PLUS)], axis=1)
+    eta = np.ascontiguousarray(numbers[:, NUMBERS.index("eta")])
+    return Given(np.ascontiguousarray(np.stack([minus, plus], axis=1)), eta)
+
+
+def make(network: Network) -> Own:
+    """Return room for the weights of a network."""
+    hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
+    return Own(
+        hidden, output, np.ones(1, np.int64), np.zeros((2, 2), np.float32), np.zeros(1),
+        np.zeros(1, np.bool_), np.zeros(max(network.hidden, network.outputs), np.float32),
+    )  # fmt: skip
+
+
+@inlined
+def fresh(own, given, running):
+    """Forget the EP of the episode before; the first episode counts as rewarded."""
+    own.known[0], own.m[0] = False, 1
+
+
+@inlined
+def begin(own, given, running):
+    """Keep the weights with which the episode begins."""
+    copy_rows(own.hidden, running.hidden)
+    copy_rows(own.output, running.output)
+
+
+@called
+def add(weights, exists, sources, neurons, change):
+    """Add to every weight what its neurons do in this step."""
+    for p in range(len(weights)):
+        own = change[sources[p]]
+        for j in range(weights.shape[1]):
+            if exists[p, j]:
+                weights[p, j] += own[neurons[j]]
+
+
+@inlined
+def step(own, given, running):
+    """Change every weight by what its neurons do in this step, then normalise."""
+    learner = running.now[0].learner
+    coefficients, eta = given.coefficients[learner, own.m[0]], given.eta[learner]
+    for k in range(4):
+        x, y = np.float32(k >> 1), np.float32(k & 1)
+        both, pre, post = coefficients[0] * (y * x), coefficients[1] * x, coefficients[2] * y
+        own.change[k >> 1, k & 1] = eta * (both + pre + post + coefficients[3])
+    add(running.hidden, running.hidden_exists, running.into_hidden, running.active, own.change)
+    add(running.output, running.output_exists, running.into_output, running.outputs, own.change)
+    normalise(running, own.norm)
+
+
+@inlined
+def update(own, given, running):
+    """Keep m for the next episode; the weights carry over."""
+    own.m[0] = 1 if heard(own, running) else 0
+
+
+@inlined
+def began(own, running):
+    """Return the weights with which the episode began."""
+    return own.hidden, own.output
+
+
+compiled = CompiledLearner(given, make, fresh, begin, step, update, began)

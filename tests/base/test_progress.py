@@ -1,0 +1,191 @@
+"""Progress at a terminal: what is counted, what is shown, and where nothing is."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from typing import Any
+
+import pytest
+
+import distal
+from distal import InputError
+from distal.base import progress
+from distal.base.progress import Count, Display, duration, rate
+from tests.processes import DISTAL, SOURCE
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Make stderr a terminal, in a test: pytest sets it once more after the fixtures."""
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (99, "99 s"), (100, "2 min"), (5_900, "98 min"), (7_200, "2 h"), (9_000, "2.5 h"),
+     (200_000, "2.3 days")],
+)  # fmt: skip
+def test_a_duration_is_written_as_people_say_it(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(("pace", "words"), [(0.25, "0.2"), (9.94, "9.9"), (54, "54"), (51_234, "51,000")])
+def test_a_rate_has_two_digits(pace: float, words: str) -> None:
+    assert rate(pace, "steps") == f"{words} steps/s"
+
+
+def test_what_is_left_is_estimated_first_and_measured_later() -> None:
+    clock = Clock()
+    count = Count(1_000, seconds=500, clock=clock)
+    assert count.left() == 500
+    clock.now = 10  # 100 in 10 s: by the measured pace, 90 s are left; by the estimate 90 % of 500 s
+    count.add(100, 2_000)
+    assert count.left() == pytest.approx(90 * 10 / 30 + 450 * 20 / 30)
+    assert count.paces() == (10, 200)
+    clock.now = 60
+    count.add(500)
+    assert count.left() == pytest.approx(400 / 10)
+
+
+def test_a_pace_is_that_of_the_last_half_minute() -> None:
+    clock = Clock()
+    count = Count(100_000, clock=clock)
+    assert count.left() is None
+    for second in range(1, 101):  # ten a second, and a hundred a second from the 50th on
+        clock.now = second
+        count.add(10 if second <= 50 else 100)
+    assert count.paces()[0] == pytest.approx(100)
+    assert count.left() == pytest.approx((100_000 - 50 * 110) / 100)
+
+
+def test_long_work_is_announced_and_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = at_terminal(monkeypatch)
+    with Display("learning", 40, seconds=3) as short:
+        short(40)
+    assert terminal.getvalue() == ""
+    with Display("learning", 1_234, seconds=700) as long:
+        long.draw()
+    first, *_ = terminal.getvalue().splitlines()
+    assert first == "learning: 1,234 episodes; about 12 min"
+    assert "12 min left" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("width", [100, 80, 60, 40])
+def test_lines_fit_into_the_terminal(width: int) -> None:
+    from rich.console import Console
+
+    display = Display("evolving", 1_000_000, seconds=5.0, note=lambda: "on 4 workers")
+    display.begin_part("generation 12 of 300", 10_000)
+    display.detail = "best 110.20  mean 180.33"
+    display._slow = True
+    display.count._marks.append((display.count.began + 5, 5_000, 10**6))
+    console = Console(width=width, file=io.StringIO())
+    console.print(display._lines(width))
+    assert isinstance(console.file, io.StringIO)
+    whole, part = console.file.getvalue().splitlines()
+    assert whole.startswith("generation 12 of 300 ")
+    assert part.startswith("its episodes ")
+    assert max(map(len, (whole, part))) <= width
+    assert ("best 110.20" in whole) == (width >= 80)
+
+
+def test_a_function_false_and_none_are_progress_and_nothing_else_is() -> None:
+    small = {"episodes": 2, "trials": 1, "steps": 4, "hidden": 2, "chance": False}
+    heard: list[int] = []
+    distal.learn("paper:1", progress=heard.append, **small)  # type: ignore[arg-type]
+    assert sum(heard) == 16
+    distal.learn("paper:1", progress=False, **small)  # type: ignore[arg-type]
+    wrongs: tuple[Any, ...] = (3, "x", [])
+    for wrong in wrongs:
+        with pytest.raises(InputError, match="expected a function, None, or False to show nothing"):
+            distal.learn("paper:1", progress=wrong, **small)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="expected a function, None, or False to show nothing"):
+            distal.evolve(progress=wrong)
+
+
+def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = at_terminal(monkeypatch)
+    monkeypatch.setattr(progress, "_PATIENCE", 0)
+    monkeypatch.setattr(progress, "_OFTEN", 0)
+    small = {"runs": 1, "generations": 1, "trials": 1, "episodes": 3, "steps": 8, "hidden": 3, "fresh": 8}
+    quiet = distal.evolve(progress=False, **small)  # type: ignore[arg-type]
+    assert terminal.getvalue() == ""
+    told = distal.evolve(engine="reference", **small)  # type: ignore[arg-type]
+    shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+    for words in ("generation 0 of 1", "generation 1 of 1", "winners", "steps/s", "best "):
+        assert words in shown
+    assert (quiet.best == told.best).all()
+    assert terminal.getvalue().endswith(("\x1b[?25h", "\x1b[2K", "\x1b[1A\x1b[2K"))  # it is gone again
+
+
+def test_an_estimate_is_measured_in_a_copy_of_the_task_and_changes_no_result() -> None:
+    from distal.engines import pace
+    from distal.evaluation.trials import Conditions
+
+    asked = {"episodes": 5, "trials": 1, "resample": None, "seed": 0, "maze": None}
+    conditions = Conditions.of({"hidden": 3}, distal.learn, task="CartPole-v1", **asked)  # type: ignore[arg-type]
+    batch = conditions.batch([distal.find_learner("paper:1")])
+    before = distal.learn("paper:1", task=conditions.task, episodes=5, trials=1, hidden=3)
+    few, many = (pace.expected(batch, count, distal.Runner("reference")) for count in (10**5, 10**6))
+    assert few > 0
+    assert many / few == pytest.approx(10, rel=0.9)
+    again = distal.learn("paper:1", task=conditions.task, episodes=5, trials=1, hidden=3)
+    assert (before.best == again.best).all()
+
+
+def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm", "COLUMNS": "80"}
+    slow = ("--trials", "2", "--episodes", "60", "--engine", "reference")  # some seconds
+    with subprocess.Popen(
+        [*DISTAL, "learn", "paper:1", *slow],
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        shown, end = b"", time.monotonic() + 300
+        while time.monotonic() < end and select.select([ours], [], [], 60)[0]:
+            try:
+                more = os.read(ours, 65_536)
+            except OSError:  # it has been closed
+                break
+            shown += more
+        assert process.stdout is not None
+        assert "Beats chance" in process.stdout.read()
+    os.close(ours)
+    assert process.returncode == 0
+    text = shown.decode()
+    assert "learning" in text
+    assert "of 1,920 episodes" in text
+    assert "steps/s" in text
+    assert " left" in text
