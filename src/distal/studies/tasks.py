@@ -289,7 +289,9 @@ class TasksReport(Report[TaskStudy]):
         """Return the whole page."""
         study = self.outcome
         table, stepped = study.outcomes[0].budget, study.worlds == STEPS
-        tests = sum(len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values())
+        tests = len(study.transfers) + sum(
+            len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values()
+        )
         return [
             Text(
                 f"Written by `distal tasks {'--worlds steps ' * stepped}--scale {study.scale} --seed {study.seed}` (Distal "
