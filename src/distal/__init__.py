@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from distal.studies.readings import study_readings as study_readings
     from distal.studies.registry import write_report as write_report
     from distal.studies.reproduction import Reproduction as Reproduction
+    from distal.studies.rivals import RivalStudy as RivalStudy
+    from distal.studies.rivals import study_rivals as study_rivals
     from distal.studies.tasks import TaskStudy as TaskStudy
     from distal.studies.tasks import study_tasks as study_tasks
     from distal.tasks.checking import check_task as check_task
@@ -131,6 +133,7 @@ _HOMES = {
     "studies.reading_outcome": "ReadingStudy",
     "studies.readings": "study_readings",
     "studies.reproduction": "Reproduction",
+    "studies.rivals": "RivalStudy study_rivals",
     "studies.tasks": "TaskStudy study_tasks",
     "studies.registry": "write_report",
     "tasks.checking": "check_task",

@@ -117,7 +117,8 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
             hidden=int(rng.integers(1, 40)),
             steps=int(rng.integers(1, 50)),
             neurons=str(rng.choice(list(NEURONS))),
-            **readings,  # type: ignore[arg-type]
+            flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
+            **readings,
         ),
         episodes=episodes,
         resample=[None, 1, 3][rng.integers(3)],

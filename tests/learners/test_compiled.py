@@ -64,7 +64,8 @@ def some_batch(kind: str, number: int) -> Batch:
             hidden=hidden,
             steps=int(rng.integers(1, 40)),
             neurons=str(rng.choice(list(NEURONS))),
-            **readings,  # type: ignore[arg-type]
+            flip=float(rng.choice([0.0, 0.3])),
+            **readings,
         ),
         episodes=episodes,
         resample=[None, 1, 20][rng.integers(3)],

@@ -37,6 +37,7 @@ COMMANDS = {
     "readings": ("study", "measure what every reading of the paper does to the results"),
     "tasks": ("study", "ask in nine tasks whether rules learn there"),
     "beyond": ("study", "ask six questions that the paper leaves open"),
+    "rivals": ("study", "compare the paper's table with other rules and with black-box optimisers"),
     "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
 }

@@ -70,7 +70,7 @@ def update(own, given, running):
     now = running.now[0]
     better = True
     if own.known[0]:
-        better = now.ep < own.top[0]
+        better = (now.ep < own.top[0]) != (now.opposite != 0)
         own.sigma[0] = stepped(own.sigma[0], given.factor[now.learner], better)
     else:
         own.sigma[0] = given.sigma[now.learner]

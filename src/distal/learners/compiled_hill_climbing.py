@@ -70,7 +70,7 @@ def perturb(weights, best, sigma):
 def update(own, given, running):
     """Replace the best if the episode was strictly better, and try noise on the best."""
     now = running.now[0]
-    if not own.known[0] or now.ep < own.top[0]:
+    if not own.known[0] or (now.ep < own.top[0]) != (now.opposite != 0):
         copy_rows(own.hidden, running.hidden)
         copy_rows(own.output, running.output)
         own.top[0] = now.ep

@@ -21,7 +21,8 @@ def rewarded(own, running):
 
 @inlined
 def heard(own, running):
-    """Return whether m is +1, and keep the EP for the next episode."""
+    """Return whether m is +1 as the learner hears it, and keep the EP for the next episode."""
+    now = running.now[0]
     plus = rewarded(own, running)
-    own.previous[0], own.known[0] = running.now[0].ep, True
-    return plus
+    own.previous[0], own.known[0] = now.ep, True
+    return plus != (now.opposite != 0)

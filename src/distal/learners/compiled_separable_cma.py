@@ -48,6 +48,7 @@ class Own(NamedTuple):
     hidden: Layer
     output: Layer
     eps: Any  # float64 (population)
+    opposite: Any  # bool (population): whether the learner hears the opposite of the EP
     ranked: Any  # int64 (population)
     count: Any  # int64 (1): how many of the generation have run; −1 before the first distribution
     sigma: Any  # float32 (1)
@@ -67,8 +68,9 @@ def make(network: Network) -> Own:
     c = constants(sum(int(mask.sum()) for mask in network.synapses()))
     numbers = np.array(c[Constants._fields.index("step_rate") :], np.float32)
     return Own(
-        layers[0], layers[1], np.zeros(c.population), np.zeros(c.population, np.int64),
-        np.full(1, -1, np.int64), np.zeros(1, np.float32), np.zeros(1, np.float32), c.weights, numbers,
+        layers[0], layers[1], np.zeros(c.population), np.zeros(c.population, np.bool_),
+        np.zeros(c.population, np.int64), np.full(1, -1, np.int64), np.zeros(1, np.float32),
+        np.zeros(1, np.float32), c.weights, numbers,
     )  # fmt: skip
 
 
@@ -92,6 +94,15 @@ def start(layer, weights):
             layer.mean[p, j] = weights[p, j]
             layer.variance[p, j] = F1
             layer.step_path[p, j] = layer.path[p, j] = F0
+
+
+@called
+def mirror(eps, opposite):
+    """Mirror the EPs that a learner hears the opposite of within their generation."""
+    low, high = min(eps), max(eps)
+    for k in range(len(eps)):
+        if opposite[k]:
+            eps[k] = low + high - eps[k]
 
 
 @called
@@ -174,6 +185,7 @@ def draw_from(layer, weights, exists, sigma):
 def move(own, running):
     """Move the distribution by the generation that is complete."""
     c, first = own.constants, running.now[0].episode + 1 - len(own.eps)
+    mirror(own.eps, own.opposite)
     rank(own.eps, own.ranked)
     clear_steps(own.hidden)
     clear_steps(own.output)
@@ -206,7 +218,7 @@ def update(own, given, running):
         left = F1 - own.constants[STEP_RATE]
         own.sigma[0], own.young[0], own.count[0] = given.sigma[now.learner], left * left, 0
     else:
-        own.eps[own.count[0]] = now.ep
+        own.eps[own.count[0]], own.opposite[own.count[0]] = now.ep, now.opposite != 0
         own.count[0] += 1
         if own.count[0] == len(own.eps):
             move(own, running)

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from distal.base.checks import InputError, one_of, shown
 
 COMPILED = ("cpu", "gpu", "steps", "page")  # three engines, and the page that computes trials in a browser
-NEVER_FLIP = ("cpu", "gpu", "steps", "page")  # have no code for rewards that are turned round
+NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
 F = TypeVar("F")
 
 

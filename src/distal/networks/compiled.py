@@ -63,6 +63,8 @@ NOW = np.dtype(
         ("action", np.int64),  # of this step
         ("ep", np.float64),  # of the episode that has ended
         ("moves", np.int64),  # whether the goal moves before the next episode
+        ("flip", np.float64),  # a random word below this turns a reward round
+        ("opposite", np.int64),  # whether the learner hears the opposite of this episode's reward
     ],
     align=True,
 )
@@ -97,6 +99,8 @@ def running(network: Network) -> Running:
     """Return the arrays of a network at work, its weights not yet drawn."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
     exists = [np.ascontiguousarray(mask.T) for mask in network.synapses()]
+    now = np.zeros(1, NOW)
+    now["flip"] = network.settings.flip * 2.0**32
     return Running(
         hidden=np.zeros((into_hidden, hidden), np.float32),
         output=np.zeros((into_output, outputs), np.float32),
@@ -111,7 +115,7 @@ def running(network: Network) -> Running:
         into_hidden=np.zeros(into_hidden, np.uint8),
         into_output=np.zeros(into_output, np.uint8),
         codes=codes_of(network.settings),
-        now=np.zeros(1, NOW),
+        now=now,
         words=np.zeros(32, np.uint32),
         spare=np.zeros(8, np.float32),
     )

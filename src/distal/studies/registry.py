@@ -10,10 +10,13 @@ from distal.studies.beyond import Beyond
 from distal.studies.champions import Champions
 from distal.studies.experiments import Experiments
 from distal.studies.readings import Readings
+from distal.studies.rivals import Rivals
 from distal.studies.study import Study
 from distal.studies.tasks import Tasks
 
-STUDIES: tuple[type[Study[Any]], ...] = (Experiments, Readings, Tasks, Beyond, Champions)
+STUDIES: tuple[type[Study[Any]], ...] = (
+    Experiments, Readings, Tasks, Beyond, Rivals, Champions,
+)  # fmt: skip
 
 
 def write_report(result: Any, out: str | Path) -> Path:
@@ -21,7 +24,7 @@ def write_report(result: Any, out: str | Path) -> Path:
 
     Args:
         result: The outcome of a study: what `reproduce`, `study_readings`, `study_tasks`,
-            `study_beyond` or `champions` returns.
+            `study_beyond`, `study_rivals` or `champions` returns.
         out: The folder of the work itself, or any that holds no file of these names.
 
     Returns:
@@ -35,6 +38,6 @@ def write_report(result: Any, out: str | Path) -> Path:
         if isinstance(result, study.report_class.of):
             return study.report_class(result).write(out)
     raise InputError(
-        f"result is a {type(result).__name__}, expected what reproduce, study_readings, study_tasks or "
-        "study_beyond returns"
+        f"result is a {type(result).__name__}, expected what reproduce, study_readings, study_tasks, "
+        "study_beyond or study_rivals returns"
     )

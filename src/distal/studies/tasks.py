@@ -369,17 +369,24 @@ def figure_of(study: TaskStudy) -> Drawing:
 
 
 def _panel(axes: Axes, outcome: Outcome) -> None:
-    """Draw the curves of a task, with room for all means from the tenth episode on."""
-    chance = outcome.tested[RULE].chance_curve
-    draw_curve(axes, chance, "chance", "chance", "-")
+    """Draw the curves of a task."""
+    draw_curve(axes, outcome.tested[RULE].chance_curve, "chance", "chance", "-")
     for name, one in LEARNERS.items():
         draw_curve(axes, outcome.tested[name].curve, one.line, one.colour, one.style)
-    axes.set_title(outcome.world.title, loc="left", fontsize=9)
-    episodes_axis(axes, chance)
-    first = min(10, chance.episodes[-1])
+    title_and_range(
+        axes, outcome.world.title, outcome.tested[RULE].chance_curve,
+        *(one.curve for one in outcome.tested.values()),
+    )  # fmt: skip
+
+
+def title_and_range(axes: Axes, title: str, *curves: Curve) -> None:
+    """Give a panel its title, and room for all means from the tenth episode on."""
+    axes.set_title(title, loc="left", fontsize=9)
+    episodes_axis(axes, curves[0])
+    first = min(10, curves[0].episodes[-1])
     values = [
         value
-        for curve in (chance, *(one.curve for one in outcome.tested.values()))
+        for curve in curves
         for episodes, value in zip(curve.episodes, curve.mean, strict=True)
         if episodes >= first
     ]
@@ -391,7 +398,7 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
 
 
 @dataclass(frozen=True)
-class _Planned:
+class Planned:
     """A task with the settings and the budget that it has in a study."""
 
     world: World
@@ -459,7 +466,7 @@ class Tasks(Scaled[TaskStudy]):
     }  # fmt: skip
 
     @cached_property
-    def planned(self) -> list[_Planned]:
+    def planned(self) -> list[Planned]:
         """The tasks, with what is to be done in each."""
         found = []
         for world in WORLDS:
@@ -467,7 +474,7 @@ class Tasks(Scaled[TaskStudy]):
             settings = settings_in(task, {})
             slow = task.table(settings) is None
             budget = SLOW[self.scale] if slow else self.size
-            found.append(_Planned(world, task, settings, budget, "reference" if slow else None))
+            found.append(Planned(world, task, settings, budget, "reference" if slow else None))
         return found
 
     @cached_property
@@ -482,7 +489,7 @@ class Tasks(Scaled[TaskStudy]):
         del made["engine"]  # every outcome has one of its own
         return TaskStudy(scale=self.scale, outcomes=outcomes, **made)
 
-    def _outcome(self, stages: Stages, position: int, one: _Planned) -> Outcome:
+    def _outcome(self, stages: Stages, position: int, one: Planned) -> Outcome:
         """Do all stages of a task, and sum them up."""
         budget, world, task = one.budget, one.world, one.task
         # All learners have the same trials, so that any two can be compared in pairs.
@@ -509,7 +516,7 @@ class Tasks(Scaled[TaskStudy]):
             one.settings.steps, tested, tuple(versus),
         )  # fmt: skip
 
-    def _learners(self, stages: Stages, one: _Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
+    def _learners(self, stages: Stages, one: Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
         """Return who is tested: the best of the winners, by re-measured fitness, and those of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):

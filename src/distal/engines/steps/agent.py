@@ -14,7 +14,9 @@ import numpy as np
 from distal.engines.batch import Batch
 from distal.engines.steps.encoding import Encoding
 from distal.learners.compiled import CompiledLearner, numbers_of
-from distal.model.compiled_draws import inlined
+from distal.model.compiled_draws import draw_words, inlined
+from distal.model.draws import FLIP
+from distal.model.lanes import pointer
 from distal.networks import Network
 from distal.networks.compiled import CompiledNetwork, Running, choose, copy, fresh_weights
 
@@ -160,6 +162,10 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
                 forget(agent.learner, agent.given, running)
             else:
                 now.moves = following % plan.phase == 0
+                now.opposite = 0
+                if now.flip > 0:
+                    draw_words(pointer(running.words), np.int64(0), now.seed, now.episode, np.int64(FLIP))
+                    now.opposite = running.words[0] < now.flip
                 update(agent.learner, agent.given, running)
         now.episode = following
 

@@ -1,0 +1,447 @@
+"""The study of rivals: the paper's table beside other rules and black-box optimisers.
+
+For five tasks every kind of learner is evolved with the same budget of episodes and the paper's search.
+Each winner is measured on trials that no search has seen, beside chance, and again where one reward in
+ten is turned round. All learners of a task have the same trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from distal.base.checks import InputError, counted, sequence, shown
+from distal.base.significance import SIGNIFICANT
+from distal.engines import Runner, pace
+from distal.engines.batch import EPs
+from distal.evaluation.trials import settings_in
+from distal.learners import Learner, chance_for
+from distal.model.draws import child_seed
+from distal.model.maze import maze
+from distal.studies.figures import draw_curve, grid, legend
+from distal.studies.intervals import Corrected, Curve, Gap, Interval, Measured
+from distal.studies.records import Count, Finished, NotNegative, Record, Seed
+from distal.studies.report import (
+    Block,
+    Figure,
+    Heading,
+    Report,
+    Table,
+    Text,
+    made_on,
+    mean,
+    minus,
+    percent,
+    share,
+    verdict,
+)
+from distal.studies.stages import Event, Stage, Stages, evolution_stage
+from distal.studies.study import Scale, Scaled
+from distal.studies.tasks import WORLDS as TASK_WORLDS
+from distal.studies.tasks import Planned, World, title_and_range
+from distal.tasks.mazes import MazeTask
+from distal.tasks.sources import task_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+MARKS = (100, 1_000, 10_000)  # episodes after which learners are compared
+RIVALS = 10  # the last number of the part that seeds of the study come from; the first is the task
+FLIP = 0.1  # the share of rewards that are turned round in the test of robustness
+TABLE = "dsp"  # the kind that all others are compared with
+
+_BY_NAME = {world.name: world for world in TASK_WORLDS}
+WORLDS = (
+    replace(_BY_NAME["t_maze_3"], name="triple_t", title="Triple T-maze", remark=""),
+    World(
+        "narrow_t", "Narrow T-maze", lambda: MazeTask(maze("narrow-t")), 99,
+        "the goal is reached in fewer than 100 steps, pits counted",
+    ),
+    _BY_NAME["cliff_walking"],
+    _BY_NAME["frozen_lake_8x8"],
+    World(
+        "cart_pole", "CartPole, compiled", partial(task_of, "compiled:CartPole"), -475,
+        "the pole stands for 475 of 500 steps", "The EP is minus the steps that the pole stands.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of learner in the study: its name in tables, its line in the figure, and what has to run it."""
+
+    words: str
+    colour: str
+    style: str = "-"
+    engine: str | None = "steps"
+
+
+KINDS = {
+    TABLE: Kind("table of 32 rows (the paper’s)", "dsp", engine=None),
+    "eligibility": Kind("eligibility traces", "goal"),
+    "online": Kind("online Hebbian", "positive", "--"),
+    "neuron": Kind("neuron-centric", "paper"),
+    "hc": Kind("hill climbing", "hc", engine=None),
+    "es": Kind("(1+1) evolution strategy", "start"),
+    "cma": Kind("separable CMA-ES", "other", "--"),
+}
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@dataclass(frozen=True)
+class Tested(Record):
+    """A learner in a task: who it is, and how it did.
+
+    `run` is the run that it won, `remeasured` its fitness there on fresh trials, by which it was chosen
+    among the winners of all runs. `versus` compares it with the table after each number of episodes; p is
+    corrected for all comparisons in the task. `flipped` is its mean best EP where rewards are turned round.
+    """
+
+    learner: Learner
+    run: Count
+    remeasured: float
+    marks: tuple[Measured, ...]
+    flipped: tuple[Interval, ...]
+    versus: tuple[Corrected, ...]
+    curve: Curve
+    chance_curve: Curve
+
+
+@dataclass(frozen=True)
+class Outcome(Record):
+    """What was measured in a task, by the kind of learner."""
+
+    world: World
+    inputs: Count
+    outputs: Count
+    goals: Count
+    steps: Count
+    tested: dict[str, Tested]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers, ready for JSON."""
+        own = super().to_dict()
+        del own["world"]
+        return {"task": self.world.name, **own}
+
+    @classmethod
+    def of_world(cls, data: Any, world: World) -> Outcome:
+        """Read the numbers of a task."""
+        if data["task"] != world.name:
+            raise InputError(f"an outcome is of {shown(data['task'])}, expected {world.name}")
+        return cls._read(data, world=world)
+
+    def _check(self) -> None:
+        """Refuse an outcome without one of the learners."""
+        if set(self.tested) != set(KINDS):
+            raise InputError(f"tested are {', '.join(self.tested)}, expected {', '.join(KINDS)}")
+
+
+@dataclass(frozen=True)
+class RivalStudy(Finished):
+    """All that the study of rivals gave.
+
+    Attributes:
+        version: The version of Distal.
+        scale: How much was run: "quick" or "paper".
+        budget: How much that is.
+        seed: The seed.
+        machine: A description of the machine.
+        seconds: How long each stage took.
+        outcomes: What was measured in each task.
+    """
+
+    FORMAT: ClassVar[tuple[str, int]] = ("distal-rivals", 1)
+    HOLDS: ClassVar[str] = "study of rivals"
+    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "tasks"}
+
+    version: str
+    scale: str
+    budget: Scale
+    seed: Seed
+    machine: dict[str, Any]
+    seconds: dict[str, NotNegative]
+    outcomes: tuple[Outcome, ...]
+
+    @classmethod
+    def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the numbers of each task."""
+        tasks = sequence("tasks", data["outcomes"], f"a list of {len(WORLDS)} outcomes")
+        pairs = zip(tasks, WORLDS, strict=True)
+        return {"outcomes": tuple(Outcome.of_world(*each) for each in pairs)}
+
+
+# ------------------------------------------------------------------ the report
+
+
+class RivalsReport(Report[RivalStudy]):
+    """The report of a study of rivals."""
+
+    holds: ClassVar[str] = "a study of rivals"
+    of: ClassVar[type] = RivalStudy
+    title: ClassVar[str] = "The table and its rivals"
+    page: ClassVar[str] = "rivals.md"
+    data: ClassVar[str] = "rivals.json"
+    figures: ClassVar[tuple[str, ...]] = ("rivals",)
+
+    def summary(self) -> Sequence[Table | Text]:
+        """Return the mean best EP of every learner in every task, after the last number of episodes."""
+        last = self.outcome.outcomes[0].tested[TABLE].marks[-1].episodes
+        rows = [
+            [
+                outcome.world.title, kind.words, minus(f"{one.marks[-1].best.value:.2f}"),
+                minus(f"{one.marks[-1].chance.value:.2f}"), verdict(one.marks[-1].gap),
+                "" if name == TABLE else verdict(one.versus[-1]), percent(one.marks[-1].retained),
+                minus(f"{one.flipped[-1].value:.2f}"),
+            ]
+            for outcome in self.outcome.outcomes
+            for name, kind in KINDS.items()
+            for one in (outcome.tested[name],)
+        ]  # fmt: skip
+        table = Table(
+            "", f"Mean best EP after {counted(last, 'episode')}",
+            f"Lower is better. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against chance in the same "
+            "trials and against the table; p against the table is corrected by Holm’s method for all comparisons in the task. Kept: the "
+            f"share of the episodes after the first success that succeed again. Flipped: the same learner where {FLIP:.0%} of the "
+            "rewards are turned round.",
+            ("task", "learner", "best EP", "chance", "against chance", "against the table", "kept", "flipped"), rows,
+        )  # fmt: skip
+        return [table]
+
+    def blocks(self) -> Sequence[Block]:
+        """Return the whole page."""
+        study, budget = self.outcome, self.outcome.budget
+        return [
+            Text(
+                f"Written by `distal rivals --scale {study.scale} --seed {study.seed}` (Distal {study.version}) on "
+                f"{made_on(study.machine, study.seconds)}."
+            ),
+            Text(
+                f"Every kind of learner has the same budget in every task: {counted(budget.runs, 'run')} of "
+                f"{counted(budget.generations, 'generation')} of the paper’s genetic algorithm, {budget.trials} trials of "
+                f"{counted(budget.episodes, 'episode')} for each individual. The winner of each run is measured again on "
+                f"{budget.fresh} fresh trials, and the best of these is chosen. All numbers below are from {budget.tested} further "
+                "trials that no search and no choice has seen, the same for all learners of a task. Chance is fresh random weights "
+                "in every episode, with the learner’s own scales α."
+            ),
+            Heading("In short"),
+            *self.summary(),
+            Figure(
+                "rivals", "Mean best EP so far, a panel for each task",
+                "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
+                "of the table. The panels show the range from the tenth episode on.", lambda: figure_of(study),
+            ),
+            Heading("Every task"),
+            *map(_task, study.outcomes),
+        ]  # fmt: skip
+
+
+def _task(outcome: Outcome) -> Table:
+    """Return the table of a task: every learner after every number of episodes."""
+    rows = [
+        [
+            kind.words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance), verdict(mark.gap),
+            "" if name == TABLE else f"{mean(versus.difference, sign=True)}, {verdict(versus)}",
+            share(mark.reached), percent(mark.retained), percent(mark.chance_retained), mean(flipped),
+        ]
+        for name, kind in KINDS.items()
+        for mark, versus, flipped in _marks(outcome.tested[name])
+    ]  # fmt: skip
+    columns = (
+        "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached", "kept",
+        "chance kept", "flipped",
+    )  # fmt: skip
+    caption = f"Success: {outcome.world.success}. {outcome.world.remark}".rstrip()
+    return Table("", outcome.world.title, caption, columns, rows)
+
+
+def _marks(one: Tested) -> zip[tuple[Measured, Corrected, Interval]]:
+    return zip(one.marks, one.versus, one.flipped, strict=True)
+
+
+def figure_of(study: RivalStudy) -> Drawing:
+    """Draw the mean best EP so far, a panel for each task."""
+    rows = -(-len(study.outcomes) // 2)
+    figure, panels = grid(rows, 2, 7.6, (2.4 * rows + 0.8) / rows)
+    for axes, outcome in zip(panels.flat, study.outcomes, strict=False):
+        _panel(axes, outcome)
+    for axes in panels.flat[len(study.outcomes) :]:
+        axes.set_visible(False)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("mean best EP")
+    for axes in panels[-1]:
+        axes.set_xlabel("episodes")
+    legend(figure, 4)
+    return figure
+
+
+def _panel(axes: Axes, outcome: Outcome) -> None:
+    """Draw the curves of a task."""
+    chance = outcome.tested[TABLE].chance_curve
+    draw_curve(axes, chance, "chance", "chance", "-")
+    for name, kind in KINDS.items():
+        draw_curve(axes, outcome.tested[name].curve, kind.words, kind.colour, kind.style)
+    title_and_range(axes, outcome.world.title, chance, *(one.curve for one in outcome.tested.values()))
+
+
+# ------------------------------------------------------------------ the study
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rivals(Scaled[RivalStudy]):
+    """The study of rivals."""
+
+    name: ClassVar[str] = "rivals"
+    folder: ClassVar[str] = "rivals"
+    title: ClassVar[str] = "compare the paper's table with other rules and with black-box optimisers"
+    about: ClassVar[str] = (
+        "Evolve the paper's table, eligibility traces, online and neuron-centric Hebbian rules, hill climbing, an "
+        "evolution strategy and CMA-ES for five tasks with the same budget, measure the winners beside chance in "
+        "paired trials, and write a report. Stages are stored; a second call only does what is missing."
+    )
+    file: ClassVar[str] = "rival-study.json"
+    format: ClassVar[str] = "distal-rival-study"
+    report_class: ClassVar[type[RivalsReport]] = RivalsReport
+    SCALES: ClassVar[dict[str, Scale]] = {
+        "quick": Scale(
+            "quick", runs=2, generations=10, trials=16, episodes=100, fresh=80, tested=40, long=1_000,
+            about="under ten minutes on two cores",
+        ),
+        "paper": Scale(
+            "paper", runs=15, generations=300, trials=40, episodes=100, fresh=400, tested=400, long=10_000,
+            about="days on two cores; for a cluster",
+        ),
+    }  # fmt: skip
+
+    @cached_property
+    def planned(self) -> list[Planned]:
+        """The tasks, with the budget of each."""
+        made = ((world, world.make()) for world in WORLDS)
+        return [Planned(world, task, settings_in(task, {}), self.size, None) for world, task in made]
+
+    @cached_property
+    def plan(self) -> list[Stage]:
+        """The stages of all tasks."""
+        return [stage for one in self.planned for stage in self._stages(one)]
+
+    def _stages(self, one: Planned) -> list[Stage]:
+        """Return the stages of a task: every kind is evolved, and its winner tested three times."""
+        world, found = one.world, []
+        test = one.per_goal(one.budget.tested) * len(one.task.goals) * one.budget.long
+        cost = pace.cost(one.task, one.settings)
+        for name, kind in KINDS.items():
+            engine = kind.engine if one.task.table(one.settings) is not None else "steps"
+            alike: dict[str, Any] = {"group": world.title, "engine": engine}
+            config = one.config(name, self.seed)
+            found.append(
+                evolution_stage(f"evolve_{name}_{world.name}", f"evolve {kind.words}", config, **alike)
+            )
+            for which, title, pace_of, by in (
+                ("test", f"test {kind.words}", name, engine),
+                ("chance", "chance beside it", "chance", engine if kind.engine else None),
+                ("flipped", "rewards turned round", name, "steps"),
+            ):
+                found.append(
+                    Stage(
+                        f"{which}_{name}_{world.name}",
+                        title,
+                        test,
+                        pace_of,
+                        cost=cost,
+                        group=world.title,
+                        engine=by,
+                    )
+                )
+        return found
+
+    def work(self, stages: Stages) -> RivalStudy:
+        """Do all stages that are missing."""
+        outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
+        made = self.made(stages)
+        del made["engine"]  # each kind of learner has one of its own
+        return RivalStudy(scale=self.scale, budget=self.size, outcomes=outcomes, **made)
+
+    def _outcome(self, stages: Stages, position: int, one: Planned) -> Outcome:
+        """Do all stages of a task, and sum them up."""
+        world, task = one.world, one.task
+        # All learners have the same trials, so that any two can be compared in pairs.
+        seeds = np.array([child_seed(self.seed, position, 0, RIVALS)], np.uint64)
+
+        def test(stage: str, learner: Learner, flip: float = 0.0) -> EPs:
+            eps: EPs = stages.test(
+                f"{stage}_{world.name}", [learner], seeds, trials=one.per_goal(one.budget.tested),
+                episodes=one.budget.long, task=task, settings=replace(one.settings, flip=flip), every=True,
+            )[0]  # fmt: skip
+            return eps
+
+        marks = [mark for mark in MARKS if mark <= one.budget.long]
+        winners, eps, by_chance, flipped = {}, {}, {}, {}
+        for name in KINDS:
+            evolved = stages.evolve(f"evolve_{name}_{world.name}", one.config(name, self.seed))
+            winners[name] = best = min(evolved.winners, key=lambda winner: winner.remeasured)
+            eps[name] = test(f"test_{name}", best.learner)
+            by_chance[name] = test(f"chance_{name}", chance_for(best.learner))
+            flipped[name] = test(f"flipped_{name}", best.learner, FLIP)
+        versus = self._versus(eps, marks)
+        tested = {
+            name: Tested(
+                learner=winner.learner,
+                run=winner.run,
+                remeasured=winner.remeasured,
+                marks=tuple(Measured.of(eps[name], by_chance[name], mark, world.target) for mark in marks),
+                flipped=tuple(Interval.mean(flipped[name][:, :mark].min(axis=1)) for mark in marks),
+                versus=versus[name],
+                curve=Curve.of(eps[name]),
+                chance_curve=Curve.of(by_chance[name]),
+            )
+            for name, winner in winners.items()
+        }
+        return Outcome(world, task.inputs, task.outputs, len(task.goals), one.settings.steps, tested)
+
+    @staticmethod
+    def _versus(eps: dict[str, EPs], marks: Sequence[int]) -> dict[str, tuple[Corrected, ...]]:
+        """Compare every learner of a task with the table, and correct p for all that are compared."""
+        pairs = [(name, mark) for name in eps for mark in marks]
+        gaps = [Gap.of(*(eps[one][:, :mark].min(axis=1) for one in (name, TABLE))) for name, mark in pairs]
+        others = [k for k, (name, _) in enumerate(pairs) if name != TABLE]
+        corrected = dict(zip(others, Corrected.family([gaps[k] for k in others]), strict=True))
+        found = [corrected.get(k, Corrected(gap.difference, gap.p, 1.0)) for k, gap in enumerate(gaps)]
+        return {name: tuple(found[k] for k, (one, _) in enumerate(pairs) if one == name) for name in eps}
+
+
+def study_rivals(
+    scale: str = "quick",
+    *,
+    seed: int = 0,
+    out: str | Path | None = None,
+    force: bool = False,
+    engine: str | Runner | None = None,
+    progress: Callable[[Event], None] | None = None,
+) -> RivalStudy:
+    """Compare the paper's table with other rules and with black-box optimisers, in five tasks.
+
+    `write_report` writes the report.
+
+    Args:
+        scale: "quick", or "paper" for as many runs and generations as the paper has.
+        seed: The seed of all random numbers.
+        out: As in `reproduce`.
+        force: As in `reproduce`.
+        engine: As in `reproduce`. Learners that it has no code for run on engine steps.
+        progress: Called with an `Event` as the tasks proceed.
+
+    Returns:
+        One outcome for each task.
+
+    Raises:
+        InputError: If an argument is wrong, the folder cannot be used, or Gymnasium or cmaes is missing.
+    """
+    return Rivals(scale=scale, seed=seed).run(engine, out=out, force=force, progress=progress)
