@@ -79,6 +79,7 @@ def signs(observation: Any) -> list[int]:
 
 TASKS: dict[str, Callable[[], Task[Any]]] = {
     "maze": lambda: MazeTask(T),
+    "table": lambda: task_of("FrozenLake-v1", args={"is_slippery": False}),
     "drift": Drift,
     "quantiles": lambda: task_of("CartPole-v1"),
     "bins": lambda: task_of("MountainCar-v0", encode="bins:5", starts=2),

@@ -1,4 +1,4 @@
-"""What is measured of engine steps: environments against the bare environment, and compiled tasks."""
+"""What is measured of engine steps: environments against the bare environment, compiled tasks, learners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from distal.engines import Batch
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
 from distal.evaluation.trials import batch_of
+from distal.learners import DEFAULTS
 from distal.learners.shipped import evolved_rules
+from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
@@ -24,6 +26,8 @@ from distal.tasks.task import Task
 _EPISODES = {"CartPole-v1": 100, "MountainCar-v0": 20, "Acrobot-v1": 10}
 _TARGET = 0.6  # of the bare environment's steps a second
 _NETWORK = 10  # times as fast as the reference engine's, the environment taken away
+LEARNERS = ("eligibility", "online", "neuron", "es", "cma")
+_LEARNER = 50  # times as fast as on the reference engine
 _COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast as the environment
 
 
@@ -39,6 +43,31 @@ def run(quick: bool = False) -> Iterator[Row]:
             yield from rows
             pace = pace or found
     yield from _compiled(repeats, pace)
+    for word in LEARNERS:
+        yield _learner(word, repeats)
+
+
+def _learner(word: str, repeats: int) -> Row:
+    """Return the row of a learner in the maze, against the reference engine."""
+    learners, seeds = [DEFAULTS[word]], np.zeros(1, np.uint64)
+    few, many = (
+        batch_of(
+            learners, seeds, trials=1, episodes=count, task=task_of(triple_t_maze()), settings=Settings()
+        )
+        for count in (5, 200)
+    )
+    slow, ours = alternating([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
+    slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
+    return Row(
+        f"learner_{word}",
+        f"an episode in the maze with learner {word}, faster than on the reference engine, one core",
+        float(np.median(slow / ours)),
+        "times",
+        _LEARNER,
+        True,
+        (slow / ours).tolist(),
+        f"{np.median(ours) * 1e6:.1f} µs an episode",
+    )
 
 
 def _environment(name: str, repeats: int) -> list[Any]:

@@ -16,12 +16,15 @@ from distal.base.machine import available_cores
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Engine, Progress, checked_call
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
-from distal.engines.steps.compiled_trials import run_compiled
+from distal.engines.steps.compiled_trials import run_compiled, run_table
 from distal.engines.steps.walks import encoding_for, run_trial
 from distal.engines.steps.worker import Worker, network_of, part_of
 from distal.model.readings import unknown_to
 from distal.networks import NETWORKS
 from distal.tasks.compiled_task import CompiledTask
+from distal.tasks.mazes import MazeTask
+from distal.tasks.table import Table
+from distal.tasks.table_task import TableTask
 
 _REPORT = 0.05  # seconds between two calls of `progress`, at least
 _WORTH = 200_000  # steps that are worth the start of processes
@@ -47,7 +50,7 @@ class Steps(Engine):
 
     def processes(self, batch: Batch, workers: int | None) -> int:
         """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
-        if isinstance(batch.task, CompiledTask):  # in threads
+        if isinstance(batch.task, CompiledTask | MazeTask | TableTask):  # in threads
             return 1
         work = len(batch) * batch.episodes * batch.settings.steps
         if workers is None and (work < _WORTH or not _travels(batch)):
@@ -72,6 +75,9 @@ class Steps(Engine):
         book = book_of(batch, network_of(batch), plan)
         if isinstance(batch.task, CompiledTask):
             cut = run_compiled(batch, plan, book, workers, progress)
+        elif (table := _table(batch)) is not None:
+            run_table(batch, table, plan, book, workers, progress)
+            cut = 0
         else:
             cut = _run_walks(batch, plan, book, progress)
         return Trials(
@@ -81,6 +87,11 @@ class Steps(Engine):
             output=book.output if keep_weights else None,
             cut=cut,
         )
+
+
+def _table(batch: Batch) -> Table | None:
+    """Return the table of a task that is nothing but one."""
+    return batch.task.table(batch.settings) if isinstance(batch.task, MazeTask | TableTask) else None
 
 
 def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> int:

@@ -14,12 +14,13 @@ from distal.engines.batch import Batch, named_in_errors
 from distal.engines.cpu import shares
 from distal.engines.engine import Progress
 from distal.engines.steps.agent import Book, Plan
-from distal.engines.steps.encoding import encoding_of
-from distal.engines.steps.kernels import CUT, EPISODES, OUT_OF_BOUNDS, TRIAL, WRONG, trials_for
+from distal.engines.steps.encoding import encoding_of, no_encoding
+from distal.engines.steps.kernels import CUT, EPISODES, OUT_OF_BOUNDS, TRIAL, WRONG, tables_for, trials_for
 from distal.engines.steps.worker import Worker
 from distal.engines.threads import run_in_threads
 from distal.tasks.compiled_task import CompiledTask, check_reward
 from distal.tasks.encoders import numbers_of
+from distal.tasks.table import ARRAYS, Table
 
 _CACHE_LINE = 16  # integers: what threads write to often lies this far apart
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
@@ -28,11 +29,37 @@ _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None) -> int:
     """Run all trials of a batch in a compiled task; return how many episodes were cut off."""
     task = cast(CompiledTask, batch.task)
-    count = min(workers or available_cores(), len(batch))
-    crew = [_Hand(batch, plan, book) for _ in range(count)]
+    crew = [_Hand(batch, plan, book) for _ in range(_count(batch, workers))]
     kernel, announcement = trials_for(
         crew[0].worker.agent, *crew[0].worker.parts, task, f"{task.name}, learners of kind {batch.kind.kind}"
     )
+    return _run_all(batch, crew, kernel, announcement, progress)
+
+
+def run_table(
+    batch: Batch, table: Table, plan: Plan, book: Book, workers: int | None, progress: Progress | None
+) -> None:
+    """Run all trials of a batch in a table."""
+    crew = [_Reader(batch, table, plan, book) for _ in range(_count(batch, workers))]
+    what = f"tables, learners of kind {batch.kind.kind}"
+    kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts, what)
+    _run_all(batch, crew, kernel, announcement, progress)
+
+
+def _count(batch: Batch, workers: int | None) -> int:
+    """Return how many threads run a batch."""
+    return min(workers or available_cores(), len(batch))
+
+
+def _run_all(
+    batch: Batch,
+    crew: list[Any],
+    kernel: Any,
+    announcement: Any,
+    progress: Progress | None,
+) -> int:
+    """Run all trials of a batch; return how many episodes were cut off."""
+    count = len(crew)
     stop, blocks = np.zeros(_CACHE_LINE, np.int64), list(shares(len(batch), count))
     counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
     free, reported = list(crew), 0
@@ -84,3 +111,19 @@ class _Hand:
                 if counter[WRONG] == OUT_OF_BOUNDS:
                     numbers_of(self.task.space, tuple(worker.agent.encoding.values.tolist()))
                 check_reward(float(worker.now["ep"][0]))
+
+
+class _Reader:
+    """What one thread works with, in a table."""
+
+    def __init__(self, batch: Batch, table: Table, plan: Plan, book: Book) -> None:
+        self.batch, self.worker = batch, Worker(batch, plan, book, no_encoding())
+        self.table = (*(getattr(table, name) for name in ARRAYS), np.int64(table.step_cost))
+
+    def run(self, kernel: Any, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
+        """Run trials first … last − 1."""
+        batch = self.batch
+        kernel(
+            self.worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps,
+            self.table, stop, counter,
+        )  # fmt: skip

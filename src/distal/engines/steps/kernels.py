@@ -186,6 +186,58 @@ def _trials(kind, network, learner, reset, step, compiled, what):
     return made, Announcement(f"engine steps for {what}", made, kept=ours)
 
 
+def tables_for(
+    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, what: str
+) -> tuple[Callable[..., None], Announcement]:
+    """Return the kernel that runs whole trials of a table, and what says that it is compiled.
+
+    tables(address, first, last, learner, goal, seed, steps, table, stop, done): as `trials_for`; table the
+    arrays of a `Table` in their order, and what a step costs.
+    """
+    made: tuple[Callable[..., None], Announcement] = _tables(typeof(agent), network, learner, what)
+    return made
+
+
+@cache
+def _tables(kind, network, learner, what):
+    acts, held = acts_of(network, learner), holder_of(kind)
+    start_it, begin_it, act_it, end_it = acts
+
+    def tables(address, first, last, learner, goal, seed, steps, table, stop, done):
+        observations, following, events, costs, ends, left, starts, step_cost = table
+        agent = held(address)
+        now, bits = agent.running.now[0], agent.running.bits
+        for trial in range(first, last):
+            done[TRIAL] = trial
+            now.trial, now.learner, now.seed = trial, learner[trial], seed[trial]
+            start_it(agent)
+            for episode in range(agent.plan.episodes):
+                if read_now(pointer(stop)) != 0:
+                    return
+                begin_it(agent)
+                own = goal[trial, min(episode // agent.plan.phase, goal.shape[1] - 1)]
+                state, cost, taken, end = starts[own], np.int64(0), np.int64(0), False
+                while taken < steps and not end:
+                    for k in range(len(bits)):
+                        bits[k] = observations[state, k]
+                    action = act_it(agent)
+                    event = events[state, action]
+                    state = following[state, action]
+                    cost += costs[own, event]
+                    taken += 1
+                    end = ends[own, event]
+                if not end:
+                    taken, cost = steps, cost + left[own, state]
+                now.ep = taken * step_cost + cost
+                end_it(agent)
+                done[EPISODES] += 1
+
+    made = njit(error_model="numpy", nogil=True)(tables)
+    key = hashlib.sha256("\n".join(("tables", str(kind), *_parts(network, learner))).encode()).hexdigest()
+    kept.keep_compiled(made, key=key, ours=_folder(key))
+    return made, Announcement(f"engine steps for {what}", made, kept=True)
+
+
 def _folder(key: str) -> Path | None:
     """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
     ours = kept.folder("steps", SOURCES)
