@@ -12,6 +12,8 @@ import pytest
 from distal import GeneticAlgorithm, Restarts, evolve, resume
 from distal.engines import Batch, Runner, Trials
 from distal.search.contents import summary
+from distal.search.evolve import configured
+from distal.search.following import seconds_left
 from distal.search.recorder import Step
 from distal.search.search import Algorithm
 from tests.evolutions import FEW, TINY, Stop
@@ -93,6 +95,14 @@ def test_progress_is_told_once_for_every_generation_of_all_runs(elites: str, tmp
         elite = 2 if elites == "kept" and step.generation > 0 else 0  # which are not measured again
         assert step.evaluations == 2 * (6 - elite)
         assert step.seconds > 0
+
+
+def test_the_time_that_is_left_counts_the_trials_in_which_winners_are_measured_again() -> None:
+    six = GeneticAlgorithm(population=6, elite_count=2)
+    config = configured(runs=2, generations=3, search=six, trials=1, fresh=240)
+    # A generation is 6 trials per goal and run, a winner and chance are 2 · 30: as much as 10 generations.
+    for generation, left in ((0, 3 + 10), (1, 2 + 10), (3, 10)):
+        assert seconds_left(config, Step(generation, 3, [1.0], 1.0, 12, 2.0)) == pytest.approx(2 * left)
 
 
 def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told(tmp_path: Path) -> None:

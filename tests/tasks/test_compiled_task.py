@@ -158,7 +158,7 @@ def test_what_is_wrong_with_two_functions_is_said_in_one_line() -> None:
         compiled_task(begin, few, **bounds, encode="one-hot")
     with pytest.raises(InputError, match="low has 1 numbers, high 2"):
         compiled_task(begin, move, actions=2, low=(0,), high=(1, 2))
-    with pytest.raises(InputError, match="task is 'CartPol', expected one of"):
+    with pytest.raises(InputError, match=r"task is 'compiled:CartPol', .* did you mean 'compiled:CartPole'"):
         task_of("compiled:CartPol")
 
 

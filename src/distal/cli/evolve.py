@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +23,7 @@ from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
 from distal.search import following
 from distal.search.config import UNNAMED, WRAPPING, Config
+from distal.search.contents import contents_of
 from distal.search.evolve import configured, estimate, resume, start
 from distal.search.genetic import WORDS
 from distal.search.recorder import Step
@@ -127,13 +129,16 @@ def run(args: argparse.Namespace) -> None:
     out, config = (args.resume, None) if args.resume is not None else (args.out, _configured(args))
     if config is None:
         _refuse_with_resume(args)
-        read_run(out)
+        stored, state, _ = read_run(out)
+        known = contents_of(Path(out), stored, state).config
+    else:
+        known = config
     hint = f"continue with: {resume_command(f'./{out}' if out.startswith('-') else out)}"
     with (
         resumable(hint, Path(out) / "config.json"),
         options.runner_of(args, at_once=True) as runner,
     ):
-        lines = None if on_terminal() else _Lines(runner.executor)
+        lines = None if on_terminal() else _Lines(known, runner.executor)
         telling, progress = runner.telling(lines), None if lines is None else lines.told
         if lines is not None:
             _announce(config, runner)
@@ -196,8 +201,8 @@ def _announce(config: Config | None, runner: Runner) -> None:
 class _Lines(Told):
     """Lines on stderr where it is no terminal: of generations now and then, and once a minute within one."""
 
-    def __init__(self, cluster: Executor | None) -> None:
-        self.cluster = cluster
+    def __init__(self, config: Config, cluster: Executor | None) -> None:
+        self.config, self.cluster = config, cluster
         self.work = "the first population"
         self.count = Count(None)
         self.written = self.count.began
@@ -218,11 +223,12 @@ class _Lines(Told):
         self.work = "winners, measured again" if ended else f"generation {step.generation + 1}"
         self.count = Count(None)
         scores = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
-        text = f"{scores}  {step.evaluations / step.seconds:.0f} evaluations/s{on_workers(self.cluster)}"
+        text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}{on_workers(self.cluster)}"
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or ended:
             self.written = self.count.began
-            left = (step.generations - step.generation) * step.seconds
+            config = replace(self.config, generations=step.generations)  # --resume may ask for more
+            left = following.seconds_left(config, step)
             tell(f"generation {step.generation} of {step.generations}  {text}  about {duration(left)} left")
 
 
@@ -231,8 +237,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
     to = console()
     config = evolved.config
     core = config.search.core
-    ours = {"dsp": "DSP rules", "hc": "hill climbing parameters"}
-    name = ours.get(config.learner, f"{KINDS[config.learner].label} parameters")
+    name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
     to.print(
         f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
         f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "

@@ -41,6 +41,13 @@ def seconds_of(config: Config, runner: Runner, since: int = -1) -> float:
     return pace.expected(example(config), episodes_of(config, since), runner)
 
 
+def seconds_left(config: Config, step: Step) -> float:
+    """Return about how long the rest takes at the pace of a generation, with its winners measured again."""
+    until = config.spent(step.generation)
+    before = config.spent(step.generation - 1) if step.generation else _chosen(config)
+    return episodes_of(config, step.generation) * step.seconds / (config.runs * (until - before))
+
+
 @contextmanager
 def followed(
     progress: Any, config: Config, searches: Sequence[Search], runner: Runner

@@ -172,7 +172,8 @@ def classic_task(name: str, encode: Any = None) -> CompiledTask:
     Raises:
         InputError: If there is no such task, or the words do not fit.
     """
-    known = one_of("task", str(name).removeprefix(PREFIX), TASKS)
+    word = f"{PREFIX}{str(name).removeprefix(PREFIX)}"
+    known = one_of("task", word, [f"{PREFIX}{one}" for one in TASKS]).removeprefix(PREFIX)
     given = dict(TASKS[known])
     # Bounds are those of what is seen, which is rounded to 32 bits.
     for bound in ("low", "high"):

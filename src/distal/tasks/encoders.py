@@ -147,7 +147,8 @@ class Bounds:
         return self.low.dtype
 
     def __repr__(self) -> str:
-        return f"{self.low.tolist()} … {self.high.tolist()}"
+        low, high = (", ".join(f"{one:g}" for one in side.tolist()) for side in (self.low, self.high))
+        return f"[{low}] … [{high}]"
 
 
 def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:

@@ -496,7 +496,10 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
         made = gymnasium.make(env, **args) if isinstance(env, str) else env(**args)
     except Exception as error:  # an environment may raise anything while it is made, and so may its name
         what = f"environment {shown(env)}" if isinstance(env, str) else "the environment"
-        raise InputError(f"cannot make {what}: {said(error)}{_remedy(env, error)}") from None
+        problem, remedy = said(error), _remedy(env, error)
+        if "did you mean" in remedy:  # Gymnasium means a name without a version
+            problem = problem.split(" Did you mean", 1)[0].rstrip(".")
+        raise InputError(f"cannot make {what}: {problem}{remedy}") from None
     if not is_env(made):
         raise InputError(
             f"what env() returns is {shown(made)}, expected an environment; "
