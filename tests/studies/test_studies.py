@@ -29,7 +29,9 @@ pytest.importorskip("matplotlib", reason="figures need matplotlib")
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
 each = pytest.mark.parametrize("name", STUDIES)
-each_read = pytest.mark.parametrize("name", ["readings", "tasks", "beyond"])  # from its file of numbers
+each_read = pytest.mark.parametrize(
+    "name", ["readings", "tasks", "beyond", "rivals"]
+)  # from its file of numbers
 
 
 def asked(study: type[Study[Any]]) -> Study[Any]:

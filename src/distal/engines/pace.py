@@ -28,6 +28,16 @@ from distal.tasks.task import Task
 MICROSECONDS = {
     "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
     "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
+    "steps": {
+        "dsp": 19.0,
+        "hc": 18.0,
+        "chance": 16.0,
+        "es": 15.0,
+        "cma": 19.0,
+        "eligibility": 23.0,
+        "online": 114.0,
+        "neuron": 26.0,
+    },
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
 }
 _KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
