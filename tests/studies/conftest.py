@@ -32,7 +32,8 @@ from distal.studies.reproduction import Reproduction
 from distal.studies.rivals import Rivals
 from distal.studies.stages import Event
 from distal.studies.study import Scale, Study
-from distal.studies.tasks import SLOW, WORLDS, Tasks, World
+from distal.studies.tasks import PACED, SLOW, Tasks
+from distal.studies.worlds import STEPPED, WORLDS, World
 from distal.tasks.sources import task_of
 from tests.conftest import REDRAWN
 
@@ -48,6 +49,7 @@ SEED = 3
 TINY = Scale("quick", runs=2, generations=2, episodes=120)
 READINGS_TINY = Scale("quick", runs=2, generations=1, trials=3, pairs=1, episodes=120)
 TASKS_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=3, fresh=6, tested=5, long=6)
+COMPILED_TINY = Scale("quick", runs=1, generations=1, trials=2, episodes=3, fresh=4, tested=4, long=6)
 SLOW_TINY = Scale("quick", runs=1, generations=0, trials=1, episodes=2, fresh=2, tested=3, long=3)
 BEYOND_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=4, fresh=4, tested=5, long=6, last=2)
 BY_NAME = {world.name: world for world in WORLDS}
@@ -56,6 +58,8 @@ UNTABLED = World(
     lambda: task_of("FrozenLake-v1", args={"is_slippery": False}, tabulated=False), -1, "the goal is reached",
 )  # fmt: skip
 FEW = (BY_NAME["t_maze_1"], BY_NAME["frozen_lake_4x4"], UNTABLED)
+STEPPED_BY_NAME = {world.name: world for world in STEPPED}
+FEW_STEPPED = (STEPPED_BY_NAME["mountain_car"], STEPPED_BY_NAME["phototaxis"], UNTABLED)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class Tiny:
     run: Callable[..., Any]
     scale: Scale
     options: tuple[str, ...] = ()
+    asked: dict[str, str] = field(default_factory=dict)
     told: dict[str, list[float]] = field(default_factory=dict)
 
     def shrink(self, patch: pytest.MonkeyPatch) -> None:
@@ -75,7 +80,10 @@ class Tiny:
         if self.study is Tasks:  # three tasks, and marks after 3 and 6 episodes
             patch.setattr(tasks, "WORLDS", FEW)
             patch.setattr(tasks, "MARKS", (3, 6))
+            patch.setattr(tasks, "STEPPED", FEW_STEPPED)
             patch.setitem(SLOW, "quick", SLOW_TINY)
+            patch.setitem(PACED, "quick", SLOW_TINY)
+            patch.setitem(Tasks.COMPILED, "quick", COMPILED_TINY)
         if self.study is Rivals:  # two tasks, three kinds
             patch.setattr(rivals, "WORLDS", FEW[:2])
             patch.setattr(rivals, "MARKS", (3, 6))
@@ -97,6 +105,10 @@ STUDIES = {
     ),
     "tasks": Tiny(
         Tasks, lambda **options: study_tasks(engine=alone(), **options), TASKS_TINY, ("--workers", "1")
+    ),
+    "tasks_steps": Tiny(
+        Tasks, lambda **options: study_tasks(worlds="steps", engine=alone(), **options), TASKS_TINY,
+        ("--worlds", "steps", "--workers", "1"), {"worlds": "steps"},
     ),
     "beyond": Tiny(
         Beyond, lambda **options: study_beyond(engine=alone(), **options), BEYOND_TINY, ("--workers", "1")
@@ -147,6 +159,11 @@ def studied(finished: Finished) -> tuple[ReadingStudy, Path]:
 @pytest.fixture
 def tasked(finished: Finished) -> tuple[TaskStudy, Path]:
     return finished("tasks")
+
+
+@pytest.fixture
+def stepped(finished: Finished) -> tuple[TaskStudy, Path]:
+    return finished("tasks_steps")
 
 
 @pytest.fixture

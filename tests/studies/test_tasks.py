@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from distal import TaskStudy, evolve, learn
+from distal import InputError, TaskStudy, evolve, learn, study_tasks
+from distal.engines import Runner
 from distal.evaluation.trials import settings_in
 from distal.learners import find_learner
 from distal.model.draws import child_seed
+from distal.model.settings import Settings
 from distal.search import cma, fitness, genetic
 from distal.search.config import RUN
 from distal.studies import beyond_plan, experiments, readings, tasks
@@ -24,13 +26,22 @@ from distal.studies.tasks import (
     LEARNERS,
     MAZE_CLIMBER,
     MAZE_RULE,
+    PACED,
     RULE,
     SLOW,
     Tasks,
     TasksReport,
-    World,
 )
-from tests.studies.conftest import BY_NAME, FEW, SLOW_TINY, TASKS_TINY
+from distal.studies.worlds import World
+from tests.studies.conftest import (
+    BY_NAME,
+    COMPILED_TINY,
+    FEW,
+    FEW_STEPPED,
+    SLOW_TINY,
+    STEPPED_BY_NAME,
+    TASKS_TINY,
+)
 
 pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
@@ -102,6 +113,50 @@ def test_the_pole_stands_for_475_steps() -> None:
     assert task.table(settings_in(task, {})) is None
 
 
+def test_of_the_tasks_that_are_stepped_a_success_is_what_its_words_say() -> None:
+    car = STEPPED_BY_NAME["mountain_car"]
+    assert ep(car, [2]) == ep(car, [1]) == 200 > car.target  # the engine is too weak
+    walk = car.make().begin(0, Settings(steps=200))
+    speed = 0.0
+    while not walk.over:  # with the way the car goes, it gains
+        before = walk.state[0]
+        walk.act(2 if speed >= 0 else 0)
+        speed = walk.state[0] - before
+    assert walk.ep <= car.target
+    pole = STEPPED_BY_NAME["cart_pole"]
+    assert ep(pole, [0]) > pole.target == -475
+    foot = STEPPED_BY_NAME["acrobot"]
+    assert ep(foot, [1]) == 500 > foot.target
+    assert ep(STEPPED_BY_NAME["pendulum"], [1]) > STEPPED_BY_NAME["pendulum"].target
+    light = STEPPED_BY_NAME["phototaxis"]
+    assert ep(light, [0]) == 0 > light.target
+
+
+def test_a_room_is_left_by_a_way_that_is_known() -> None:
+    pytest.importorskip("minigrid", reason="MiniGrid is not installed: pip install minigrid")
+    room = STEPPED_BY_NAME["minigrid"]
+    way = ep(room, [2, 2, 1, 2, 2])  # forward twice, to the right, forward twice
+    assert way == pytest.approx(-(1 - 0.9 * 5 / 100))
+    assert way <= room.target < ep(room, [2]) == 0
+
+
+def test_the_stages_of_both_sets_have_names_of_their_own_and_only_one_set_tries_rules_elsewhere() -> None:
+    pytest.importorskip("minigrid", reason="MiniGrid is not installed: pip install minigrid")
+    for word, transfers in (("tables", 0), ("steps", 6 * 5)):
+        names = [stage.name for stage in Tasks(worlds=word).plan]
+        assert len(names) == len(set(names))
+        assert sum(name.startswith("move_") for name in names) == transfers
+
+
+def test_an_unknown_set_of_tasks_is_refused_and_another_set_in_the_same_folder_too(
+    tasked: tuple[TaskStudy, Path],
+) -> None:
+    with pytest.raises(InputError, match="worlds is 'step', expected one of tables, steps"):
+        study_tasks(worlds="step")
+    with pytest.raises(InputError, match="other options"):
+        study_tasks(worlds="steps", seed=3, out=tasked[1])
+
+
 def test_no_two_studies_share_seeds() -> None:
     """Private names: the last number of the part that the seeds of each search come from."""
     parts = [
@@ -156,10 +211,49 @@ def test_the_winner_with_the_lowest_remeasured_fitness_is_tested(tasked: tuple[T
             assert tested.remeasured == best.remeasured
 
 
-def test_a_task_without_a_table_is_run_by_the_reference_engine(tasked: tuple[TaskStudy, Path]) -> None:
-    assert [outcome.engine for outcome in tasked[0].outcomes] == ["cpu", "cpu", "reference"]
+def test_a_task_without_a_table_is_run_step_by_step(tasked: tuple[TaskStudy, Path]) -> None:
+    assert [outcome.engine for outcome in tasked[0].outcomes] == ["cpu", "cpu", "steps"]
     assert [outcome.budget for outcome in tasked[0].outcomes] == [TASKS_TINY, TASKS_TINY, SLOW_TINY]
     assert [len(outcome.versus) for outcome in tasked[0].outcomes] == [2, 2, 1]
+
+
+def test_a_rule_is_tried_in_the_other_tasks_in_the_trials_of_their_own_rules(
+    stepped: tuple[TaskStudy, Path],
+) -> None:
+    study = stepped[0]
+    names = [world.name for world in FEW_STEPPED]
+    assert [outcome.engine for outcome in study.outcomes] == ["steps"] * 3
+    assert [outcome.budget for outcome in study.outcomes] == [COMPILED_TINY, COMPILED_TINY, SLOW_TINY]
+    assert [(one.rule, one.task) for one in study.transfers] == [
+        (rule, task) for task in names for rule in names if rule != task
+    ]
+    rules = {outcome.world.name: outcome.tested[RULE].learner for outcome in study.outcomes}
+    for one in study.transfers:
+        position = names.index(one.task)
+        budget = study.outcomes[position].budget
+        assert one.episodes == budget.episodes == study.outcomes[position].tested[RULE].marks[0].episodes
+        options: Any = {
+            "task": FEW_STEPPED[position].make(), "trials": budget.tested, "episodes": one.episodes,
+            "seed": child_seed(3, position, 1, tasks.TASKS),
+        }  # fmt: skip
+        moved, own = (learn(rules[name], **options) for name in (one.rule, one.task))
+        assert moved.chance is not None
+        assert moved.difference is not None
+        assert (one.best.value, one.chance.value) == (moved.fitness, moved.chance.fitness)
+        assert one.gap.p == moved.difference.p
+        assert own.fitness == study.outcomes[position].tested[RULE].marks[0].best.value
+        assert one.versus.difference.value == pytest.approx(moved.fitness - own.fitness)
+
+
+def test_transfers_of_other_rules_are_refused(stepped: tuple[TaskStudy, Path]) -> None:
+    data = stepped[0].to_dict()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tasks, "STEPPED", FEW_STEPPED)
+        assert TaskStudy.from_dict(data).transfers == stepped[0].transfers
+        wrong: Any
+        for wrong in (data["transfers"][1:], data["transfers"][::-1], []):
+            with pytest.raises(InputError, match="every rule"):
+                TaskStudy.from_dict({**data, "transfers": wrong})
 
 
 # ------------------------------------------------------------------ stages and folders
@@ -187,6 +281,23 @@ def test_the_page_holds_every_learner_of_every_task_beside_chance(tasked: tuple[
             for row, mark in zip(found, tested.marks, strict=True):
                 for cell, value in ((row[2], mark.best), (row[3], mark.chance)):
                     assert cell.startswith(f"{value.value:.2f} (".replace("-", "−"))
+
+
+def test_the_page_holds_every_rule_in_every_task_its_own_first(stepped: tuple[TaskStudy, Path]) -> None:
+    study = stepped[0]
+    text = page(study)
+    assert "`distal tasks --worlds steps --scale quick --seed 3`" in text
+    rows = cells(text.split("## Rules in other tasks\n")[1].split("\n#")[0])[2:]
+    assert [row[:2] for row in rows[:3]] == [
+        ["MountainCar", "the same"], ["MountainCar", "Phototaxis"], ["MountainCar", "Lake without a table"],
+    ]  # fmt: skip
+    moved = iter(study.transfers)
+    for row in rows:
+        if row[1] != "the same":
+            one = next(moved)
+            assert row[3].startswith(f"{one.best.value:.2f} (".replace("-", "−"))
+            assert row[4].startswith(f"{one.chance.value:.2f} (".replace("-", "−"))
+    assert next(moved, None) is None
 
 
 def test_a_verdict_is_what_the_tests_decided(tasked: tuple[TaskStudy, Path]) -> None:
@@ -226,6 +337,18 @@ def test_the_figure_has_a_panel_for_each_task_and_five_lines_in_it(tasked: tuple
         assert all(low <= end <= high for end in ends)
 
 
+def test_an_estimate_knows_what_is_compiled_and_how_many_cores_there_are() -> None:
+    pytest.importorskip("minigrid", reason="MiniGrid is not installed: pip install minigrid")
+    study = Tasks(worlds="steps")
+    alone, both = (study.seconds(Runner("cpu", workers=workers)) for workers in (1, 2))
+    assert sum(alone.values()) == pytest.approx(2 * sum(both.values()))
+    per_episode = {
+        name: alone[name] / sum(stage.episodes for stage in study.plan if stage.group == name)
+        for name in ("MountainCar", "Pendulum")
+    }  # both have 200 steps
+    assert 10 < per_episode["Pendulum"] / per_episode["MountainCar"] < 100
+
+
 # ------------------------------------------------------------------ the command
 
 
@@ -236,4 +359,8 @@ def test_the_document_holds_what_the_command_runs() -> None:
     study = TaskStudy.from_dict(json.loads((ROOT / "docs" / "tasks.json").read_text(encoding="utf-8")))
     for outcome in study.outcomes:
         scales = SLOW if outcome.world.name == "cart_pole" else Tasks.SCALES
+        assert outcome.budget == scales[study.scale]
+    study = TaskStudy.from_dict(json.loads((ROOT / "docs" / "tasks_steps.json").read_text(encoding="utf-8")))
+    for outcome in study.outcomes:
+        scales = PACED if outcome.world.name in ("pendulum", "minigrid") else Tasks.COMPILED
         assert outcome.budget == scales[study.scale]

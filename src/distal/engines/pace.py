@@ -19,11 +19,13 @@ from distal.engines.registry import load
 from distal.engines.runner import Runner
 from distal.model.readings import BINARY
 from distal.model.settings import Settings
+from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.gym import EnvTask
 from distal.tasks.task import Task
 
 # Microseconds of an episode of the paper's maze and network, for each learner: on one core of an AMD EPYC
-# (docs/results.json, benchmarks/results/cpu.json), and on an H200 that is kept busy (docs/beyond.json).
+# (docs/results.json, benchmarks/results/cpu.json), and on an H200 that is kept busy (docs/beyond.json); for
+# engine steps, processor time of one core, in the maze.
 # Another engine is as fast as the one it is named after.
 MICROSECONDS = {
     "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
@@ -40,6 +42,7 @@ MICROSECONDS = {
     },
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
 }
+_PYTHON = 34.0  # times as long on engine steps where Python takes the steps
 _KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
 _LOOK = 0.5  # seconds to measure a task for, at most, once two episodes have ended
 _MOST = 2**16  # episodes to measure, at most
@@ -47,15 +50,17 @@ _WORTH = 3.0  # seconds of work, by what is kept, from which on it is worth meas
 _SIGMOID = 2.4  # times as long as with binary neurons (benchmarks/results/cpu.json)
 
 
-def cost(task: Task[Any], settings: Settings) -> float:
-    """Return how long an episode takes, in episodes of the paper's maze and network."""
+def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> float:
+    """Return how long an episode takes, in episodes of the paper's maze and network, on an engine."""
     paper = Settings()
     sizes = [
         hidden * (inputs + 1 + hidden + outputs) + outputs * (hidden + 1)
         for hidden, inputs, outputs in ((settings.hidden, task.inputs, task.outputs), (paper.hidden, 3, 4))
     ]
-    neurons = 1.0 if settings.neurons == BINARY else _SIGMOID
-    return settings.steps / paper.steps * sizes[0] / sizes[1] * neurons
+    factor = 1.0 if settings.neurons == BINARY else _SIGMOID
+    if engine == "steps" and not isinstance(task, CompiledTask) and task.table(settings) is None:
+        factor *= _PYTHON
+    return settings.steps / paper.steps * sizes[0] / sizes[1] * factor
 
 
 def seconds(episodes: int, learner: str, runner: Runner) -> float:
@@ -93,7 +98,7 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
         The seconds.
     """
     suited = runner.suited(batch)
-    known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings)
+    known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings, suited.engine)
     if suited.engine in _KEPT or known < _WORTH:
         return known
     one = _measured(batch) if suited.engine == "reference" else _measured_on(load(suited.engine), batch)

@@ -42,8 +42,9 @@ from distal.studies.report import (
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Scale, Scaled
-from distal.studies.tasks import WORLDS as TASK_WORLDS
-from distal.studies.tasks import Planned, World, title_and_range
+from distal.studies.tasks import Planned, title_and_range
+from distal.studies.worlds import WORLDS as TASK_WORLDS
+from distal.studies.worlds import World
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 
@@ -333,7 +334,7 @@ class Rivals(Scaled[RivalStudy]):
         """Return the stages of a task: every kind is evolved, and its winner tested three times."""
         world, found = one.world, []
         test = one.per_goal(one.budget.tested) * len(one.task.goals) * one.budget.long
-        cost = pace.cost(one.task, one.settings)
+        cost = pace.cost(one.task, one.settings, "steps")
         for name, kind in KINDS.items():
             engine = kind.engine if one.task.table(one.settings) is not None else "steps"
             alike: dict[str, Any] = {"group": world.title, "engine": engine}

@@ -91,7 +91,8 @@ class Stage:
 
 def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage:
     """Return the stage of an evolution."""
-    episodes, cost = config.runs * config.spent(config.generations), pace.cost(config.task, config.settings)
+    episodes = config.runs * config.spent(config.generations)
+    cost = pace.cost(config.task, config.settings, more.get("engine"))
     return Stage(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
 

@@ -1,21 +1,22 @@
 """The study of tasks: whether rules learn elsewhere, and beat chance and hill climbing there.
 
-For T-mazes of one to four levels and five Gymnasium environments, rules and hill climbing
-are evolved. The winner with the lowest re-measured fitness is measured once more on trials
-that no search has seen, beside the rule and the climber of the triple T-maze.
+For every task of a set (`worlds`), rules and hill climbing are evolved. The winner with the
+lowest re-measured fitness is measured once more on trials that no search has seen, beside the
+rule and the climber of the triple T-maze. In the set that is run step by step, every rule is
+tried in the other tasks, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from distal.base.checks import InputError, counted, sequence, shown, text
+from distal.base.checks import InputError, counted, one_of, sequence, shown, text
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner, pace
 from distal.engines.batch import EPs
@@ -25,7 +26,7 @@ from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend
-from distal.studies.intervals import Curve, Gap, Measured
+from distal.studies.intervals import Curve, Gap, Interval, Measured
 from distal.studies.records import Count, Finished, NotNegative, Record, Seed
 from distal.studies.report import (
     Block,
@@ -42,9 +43,9 @@ from distal.studies.report import (
     verdict,
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
-from distal.studies.study import Scale, Scaled
-from distal.tasks.mazes import levels_task
-from distal.tasks.sources import task_of
+from distal.studies.study import Option, Scale, Scaled
+from distal.studies.worlds import STEPPED, STEPS, TABLES, WORLDS, World
+from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -54,70 +55,21 @@ if TYPE_CHECKING:
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
 BUDGET = ("runs", "generations", "trials", "episodes", "fresh", "tested", "long")  # the sizes of a task
-# What is run of a task without a table, which the reference engine alone runs.
+SETS = (TABLES, STEPS)
+# What is run of a task that is stepped in Python: of one without a table, and of those in the other set.
 SLOW = {
     "quick": Scale("quick", runs=1, generations=6, trials=3, episodes=30, fresh=20, tested=20, long=100),
     "full": Scale("full", runs=3, generations=20, trials=4, episodes=50, fresh=40, tested=16, long=1_000),
 }
-
-
-@dataclass(frozen=True)
-class World:
-    """A task of the study.
-
-    `target` is the EP at or below which an episode is a success, and `success` says what that
-    means. What Gymnasium calls solved is a mean over many episodes and starts: in Taxi, some
-    starts are too far away for it.
-    """
-
-    name: str  # of its files
-    title: str
-    make: Callable[[], Task[Any]]
-    target: float
-    success: str
-    remark: str = ""
-
-
-def _maze(levels: int) -> World:
-    word = ("one level", "two levels", "three levels", "four levels")[levels - 1]
-    remark = "This is the paper’s maze, for which `evolved:1` and `hc` were evolved." if levels == 3 else ""
-    return World(
-        f"t_maze_{levels}", f"T-maze, {word}", lambda: levels_task(levels), 99,
-        "the goal is reached in fewer than 100 steps, pits counted", remark,
-    )  # fmt: skip
-
-
-def _lake(size: str) -> World:
-    args = {"is_slippery": False, "map_name": size}
-    return World(
-        f"frozen_lake_{size}", f"FrozenLake {size.replace('x', '×')}",
-        partial(task_of, "FrozenLake-v1", args=args, tabulated=True), -1, "the goal is reached",
-        "The EP is −1 for a success and 0 for anything else, so an agent hears nothing until it succeeds.",
-    )  # fmt: skip
-
-
-WORLDS = (
-    *map(_maze, (1, 2, 3, 4)),
-    World(
-        "cliff_walking", "CliffWalking", partial(task_of, "CliffWalking-v1", tabulated=True), 99,
-        "the goal is reached in fewer than 100 steps, without a fall",
-        "A step costs 1 and a fall 100. An agent that stands still for 100 steps has an EP of 100, which "
-        "beats nearly all that move.",
-    ),
-    *map(_lake, ("4x4", "8x8")),
-    World(
-        "taxi", "Taxi, 8 starts", partial(task_of, "Taxi-v4", starts=8, tabulated=True), 199,
-        "the passenger is delivered, with an EP below 200",
-        "A step costs 1, a wrong pick-up or drop-off 10, and a delivery gains 20: whoever only drives "
-        "about has an EP of 200, and hears of nothing better until a passenger is delivered.",
-    ),
-    World(
-        "cart_pole", "CartPole", partial(task_of, "CartPole-v1", encode="bins:4:quantiles"), -475,
-        "the pole stands for 475 of 500 steps",
-        "It has no table, so the reference engine runs it, a few thousand steps per second and core; it has "
-        "a smaller budget for that reason. The EP is minus the steps that the pole stands.",
-    ),
-)  # fmt: skip
+PACED = {
+    "quick": Scale("quick", runs=1, generations=6, trials=2, episodes=20, fresh=10, tested=12, long=50),
+    "full": Scale("full", runs=3, generations=30, trials=8, episodes=50, fresh=40, tested=40, long=200),
+}
+# How a task without a table was run, by the engine.
+RUNS = {
+    "reference": "the reference engine runs it, a few thousand steps per second and core",
+    "steps": "engine `steps` runs it, tens of thousands of steps per second and core",
+}
 
 
 @dataclass(frozen=True)
@@ -131,6 +83,7 @@ class Tried:
     style: str = "-"
 
 
+MOVED = "Rules in other tasks"
 RULE, CLIMBER, MAZE_RULE, MAZE_CLIMBER = "rule", "climber", "maze_rule", "maze_climber"
 LEARNERS = {
     RULE: Tried("rule evolved for it", "dsp", "rule evolved for it", "dsp"),
@@ -202,6 +155,32 @@ class Outcome(Record):
 
 
 @dataclass(frozen=True)
+class Transfer(Record):
+    """The rule that was evolved for a task, in another one, in the trials of that one's own rule.
+
+    `gap` compares it with chance, `versus` with the rule that was evolved for the other task.
+    """
+
+    rule: str
+    task: str
+    episodes: Count
+    best: Interval
+    chance: Interval
+    gap: Gap
+    versus: Gap
+
+    @classmethod
+    def of(cls, rule: str, task: str, ep: EPs, by_chance: EPs, own: EPs) -> Transfer:
+        """Sum up EPs (trials, episodes) of the rule and of chance, and longer ones of the task's own rule."""
+        episodes = ep.shape[1]
+        best, chance, other = (eps.min(axis=1) for eps in (ep, by_chance, own[:, :episodes]))
+        return cls(
+            rule, task, episodes, Interval.mean(best), Interval.mean(chance), Gap.of(best, chance),
+            Gap.of(best, other),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
 class TaskStudy(Finished):
     """All that the study of tasks gave.
 
@@ -212,6 +191,8 @@ class TaskStudy(Finished):
         machine: A description of the machine.
         seconds: How long each stage took.
         outcomes: What was measured in each task.
+        worlds: The set of tasks: "tables", or "steps".
+        transfers: What the rule of each task does in each other one; none in "tables".
     """
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-tasks", 1)
@@ -224,14 +205,54 @@ class TaskStudy(Finished):
     machine: dict[str, Any]
     seconds: dict[str, NotNegative]
     outcomes: tuple[Outcome, ...]
+    worlds: str = TABLES
+    transfers: tuple[Transfer, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers and what made them, ready for JSON; the set with tables is not named."""
+        found = super().to_dict()
+        return found if self.worlds != TABLES else {
+            name: value for name, value in found.items() if name not in _LATER
+        }  # fmt: skip
+
+    @classmethod
+    def from_dict(cls, data: object) -> TaskStudy:
+        """Read what `to_dict` returns.
+
+        Raises:
+            InputError: If it is something else.
+        """
+        named = isinstance(data, dict) and data.get("worlds", TABLES) != TABLES
+        return super().from_dict(data if named or not isinstance(data, dict) else {**data, **_LATER})
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return what was measured, in each task."""
         scale = text("scale", data["scale"])
-        tasks = sequence("tasks", data["outcomes"], f"a list of {len(WORLDS)} outcomes")
-        pairs = zip(tasks, WORLDS, strict=True)
+        worlds = worlds_of(one_of("worlds", data["worlds"], SETS))
+        tasks = sequence("tasks", data["outcomes"], f"a list of {len(worlds)} outcomes")
+        pairs = zip(tasks, worlds, strict=True)
         return {"outcomes": tuple(Outcome.of_world(*each, scale) for each in pairs)}
+
+    def _check(self) -> None:
+        """Refuse transfers of other rules or to other tasks than there are."""
+        names = [outcome.world.name for outcome in self.outcomes]
+        found = [(one.rule, one.task) for one in self.transfers]
+        if found != (pairs_of(names) if self.worlds == STEPS else []):
+            raise InputError("transfers are not those of every rule to every other task")
+
+
+_LATER: dict[str, Any] = {"worlds": TABLES, "transfers": []}  # fields that files with tables do not have
+
+
+def worlds_of(word: str) -> tuple[World, ...]:
+    """Return the tasks of a set."""
+    return WORLDS if word == TABLES else STEPPED
+
+
+def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the rule and the task of every transfer, task by task."""
+    return [(rule, task) for task in names for rule in names if rule != task]
 
 
 # ------------------------------------------------------------------ the report
@@ -245,7 +266,7 @@ class TasksReport(Report[TaskStudy]):
     title: ClassVar[str] = "Does it learn there?"
     page: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
-    figures: ClassVar[tuple[str, ...]] = ("tasks",)
+    figures: ClassVar[tuple[str, ...]] = ("tasks", "tasks_steps")
 
     def summary(self) -> Sequence[Table | Text]:
         """Return what is shown of the rule evolved for each task, after every number of episodes."""
@@ -267,13 +288,20 @@ class TasksReport(Report[TaskStudy]):
     def blocks(self) -> Sequence[Block]:
         """Return the whole page."""
         study = self.outcome
-        table = study.outcomes[0].budget
-        tests = sum(len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values())
+        table, stepped = study.outcomes[0].budget, study.worlds == STEPS
+        tests = len(study.transfers) + sum(
+            len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values()
+        )
         return [
             Text(
-                f"Written by `distal tasks --scale {study.scale} --seed {study.seed}` (Distal {study.version}) on "
-                f"{made_on(study.machine, study.seconds)}. Scale full has as many runs and generations as the paper; with fewer, "
-                "evolution ends early, and a longer one may find better rules."
+                f"Written by `distal tasks {'--worlds steps ' * stepped}--scale {study.scale} --seed {study.seed}` (Distal "
+                f"{study.version}) on {made_on(study.machine, study.seconds)}. "
+                + (
+                    "Budgets are small, and smallest for tasks that are stepped in Python; a longer evolution may find better rules."
+                    if stepped
+                    else "Scale full has as many runs and generations as the paper; with fewer, evolution ends early, and a longer "
+                    "one may find better rules."
+                )
             ),
             Text(
                 "Rules of this kind were invented for one maze. Here they are evolved for other tasks, and measured beside "
@@ -289,7 +317,7 @@ class TasksReport(Report[TaskStudy]):
             ),
             Text(
                 f"Evolution is judged after {counted(table.episodes, 'episode')}, by {counted(table.runs, 'run')} of each kind and "
-                f"{counted(table.generations, 'generation')}. The winner of each run is measured again on fresh trials, and the best of "
+                f"{counted(table.generations, 'generation')}{', or fewer (see the end)' * stepped}. The winner of each run is measured again on fresh trials, and the best of "
                 "these is chosen. It was chosen by its luck too, so it is measured once more: all numbers below are from trials "
                 "that no search and no choice has seen, the same for all learners of a task."
             ),
@@ -301,13 +329,14 @@ class TasksReport(Report[TaskStudy]):
             Heading("In short"),
             *self.summary(),
             Figure(
-                "tasks", "Mean best EP so far, a panel for each task",
+                "tasks_steps" if stepped else "tasks", "Mean best EP so far, a panel for each task",
                 "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
                 "of the rule evolved for it. The panels show the range from the tenth episode on; what was worse before is cut "
                 "off at the top.", lambda: figure_of(study),
             ),
             Heading("Every task"),
             *map(_task, study.outcomes),
+            *_moved(study),
             Heading("What was run"),
             Table(
                 "", "", "",
@@ -318,8 +347,9 @@ class TasksReport(Report[TaskStudy]):
             Text(
                 "Trials are for all goals of a task together, and rounded up to as many for each. Both kinds of learners "
                 f"have the same budget. All random numbers come from seed {study.seed}: the evolutions as those of `distal evolve "
-                f"--seed {study.seed}`, the tests of task *t* (from 0, as listed) from part (t, 0, {TASKS}), which nothing else "
-                "uses. `tasks.json`, beside this page, holds all numbers and the evolved rules."
+                f"--seed {study.seed}`, the tests of task *t* (from 0, as listed) from part (t, {SETS.index(study.worlds)}, {TASKS}), "
+                f"which nothing else uses. {'The JSON file' if stepped else '`tasks.json`'}, beside this page, holds all numbers "
+                "and the evolved rules."
             ),
         ]  # fmt: skip
 
@@ -339,8 +369,36 @@ def _task(outcome: Outcome) -> Table:
         "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
         "chance reached", "kept", "chance kept",
     )  # fmt: skip
-    caption = f"Success: {outcome.world.success}. {outcome.world.remark}".rstrip()
+    remark = outcome.world.remark.replace("{runs}", RUNS.get(outcome.engine, RUNS["steps"]))
+    caption = f"Success: {outcome.world.success}. {remark}".rstrip()
     return Table("", outcome.world.title, caption, columns, rows)
+
+
+def _moved(study: TaskStudy) -> Sequence[Block]:
+    """Return the table of all rules in all tasks, in each its own rule first, if they were tried there."""
+    if not study.transfers:
+        return ()
+    titles = {outcome.world.name: outcome.world.title for outcome in study.outcomes}
+    rows = []
+    for outcome in study.outcomes:
+        own = outcome.tested[RULE].marks[0]
+        task = [outcome.world.title, "the same", f"{own.episodes:,}"]
+        rows.append([*task, mean(own.best), mean(own.chance), verdict(own.gap), "–", "–"])
+        rows += [
+            [
+                outcome.world.title, titles[one.rule], f"{one.episodes:,}", mean(one.best), mean(one.chance),
+                verdict(one.gap), mean(one.versus.difference, sign=True), verdict(one.versus),
+            ]
+            for one in study.transfers
+            if one.task == outcome.world.name
+        ]  # fmt: skip
+    table = Table(
+        "", "", "All rules of a task have the same trials, of as many episodes as evolution judges by; chance has the scales of "
+        "the rule beside it. The last two columns compare a rule with the one that was evolved for the task.",
+        ("task", "rule evolved for", "episodes", "mean best EP", "chance", "against chance", "minus its own rule",
+         "against its own rule"), rows,
+    )  # fmt: skip
+    return Heading(MOVED), table
 
 
 def _ran(outcome: Outcome) -> list[str]:
@@ -406,6 +464,7 @@ class Planned:
     settings: Settings
     budget: Scale
     engine: str | None
+    marks: tuple[int, ...] = ()
 
     def per_goal(self, trials: int) -> int:
         """Return how many trials each goal has, so that there are at least so many."""
@@ -425,7 +484,7 @@ class Planned:
         name = self.world.name
         alike: dict[str, Any] = {"group": self.world.title, "engine": self.engine}
         test = self.per_goal(self.budget.tested) * len(self.task.goals) * self.budget.long
-        cost = pace.cost(self.task, self.settings)
+        cost = pace.cost(self.task, self.settings, self.engine)
         found = [
             evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", self.config(kind, 0), **alike)
             for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
@@ -438,6 +497,21 @@ class Planned:
                 found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
         return found
 
+    def moved(self, rule: str) -> list[Stage]:
+        """Return the stages of a rule that was evolved for another task, of that name."""
+        name, budget = self.world.name, self.budget
+        episodes = self.per_goal(budget.tested) * len(self.task.goals) * budget.episodes
+        alike: dict[str, Any] = {
+            "group": MOVED, "engine": self.engine, "cost": pace.cost(self.task, self.settings, self.engine),
+        }  # fmt: skip
+        return [
+            Stage(f"{what}_{rule}_in_{name}", f"{words} in {self.world.title}", episodes, kind, **alike)
+            for what, words, kind in (
+                ("move", "a rule of another task", "dsp"),
+                ("beside", "chance", "chance"),
+            )
+        ]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tasks(Scaled[TaskStudy]):
@@ -445,11 +519,19 @@ class Tasks(Scaled[TaskStudy]):
 
     name: ClassVar[str] = "tasks"
     folder: ClassVar[str] = "tasks"
-    title: ClassVar[str] = "ask in nine tasks whether rules learn there"
+    title: ClassVar[str] = "ask in other tasks whether rules learn there"
     about: ClassVar[str] = (
         "Evolve rules and hill climbing for T-mazes of one to four levels, CliffWalking, FrozenLake, Taxi "
-        "and CartPole, measure them beside chance and the learners of the maze, and write a report. Stages "
+        "and CartPole, measure them beside chance and the learners of the maze, and write a report; or, with "
+        "--worlds steps, for six tasks that are run step by step, and try each rule in the others. Stages "
         "are stored; a second call only does what is missing."
+    )
+    options: ClassVar[tuple[Option, ...]] = (
+        Option(
+            "worlds",
+            TABLES,
+            "the tasks: tables (nine), steps (six without a table; MiniGrid has to be installed)",
+        ),
     )
     file: ClassVar[str] = "task-study.json"
     format: ClassVar[str] = "distal-task-study"
@@ -464,56 +546,104 @@ class Tasks(Scaled[TaskStudy]):
             about="for a card, half an hour",
         ),
     }  # fmt: skip
+    # Of compiled tasks, which engine steps runs at millions of steps a second.
+    COMPILED: ClassVar[dict[str, Scale]] = {
+        "quick": Scale("quick", runs=2, generations=12, trials=6, episodes=40, fresh=40, tested=40, long=200),
+        "full": Scale(
+            "full", runs=5, generations=50, trials=20, episodes=100, fresh=200, tested=100, long=1_000
+        ),
+    }
+
+    worlds: str = TABLES
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "worlds", one_of("worlds", self.worlds, SETS))
+
+    def asked(self) -> dict[str, Any]:
+        """Return all that decides the results, ready for JSON; the set with tables is not named."""
+        return super().asked() if self.worlds == TABLES else {**super().asked(), "worlds": self.worlds}
 
     @cached_property
     def planned(self) -> list[Planned]:
         """The tasks, with what is to be done in each."""
         found = []
-        for world in WORLDS:
+        for world in worlds_of(self.worlds):
             task = world.make()
             settings = settings_in(task, {})
-            slow = task.table(settings) is None
-            budget = SLOW[self.scale] if slow else self.size
-            found.append(Planned(world, task, settings, budget, "reference" if slow else None))
+            if self.worlds == TABLES:
+                slow = task.table(settings) is None
+                budget, engine = (SLOW[self.scale], "steps") if slow else (self.size, None)
+                marks = tuple(mark for mark in MARKS if mark <= budget.long)
+            else:
+                scales = self.COMPILED if isinstance(task, CompiledTask) else PACED
+                budget, engine = scales[self.scale], "steps"
+                marks = budget.episodes, budget.long
+            found.append(Planned(world, task, settings, budget, engine, marks))
         return found
+
+    @property
+    def _moves(self) -> list[tuple[str, Planned]]:
+        """The task of a rule and the one that it is tried in, of all transfers."""
+        by_name = {one.world.name: one for one in self.planned}
+        pairs = pairs_of(list(by_name)) if self.worlds == STEPS else []
+        return [(rule, by_name[task]) for rule, task in pairs]
 
     @cached_property
     def plan(self) -> list[Stage]:
         """The stages of all tasks."""
-        return [stage for one in self.planned for stage in one.stages]
+        own = [stage for one in self.planned for stage in one.stages]
+        return own + [stage for rule, one in self._moves for stage in one.moved(rule)]
 
     def work(self, stages: Stages) -> TaskStudy:
         """Do all stages that are missing."""
-        outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
+        own: dict[str, EPs] = {}
+        outcomes = tuple(self._outcome(stages, one, own) for one in self.planned)
+        rules = {outcome.world.name: outcome.tested[RULE].learner for outcome in outcomes}
+        moved = []
+        for rule, one in self._moves:
+            ep, by_chance = (
+                self._test(stages, stage.name, learner, one, one.budget.episodes)
+                for stage, learner in zip(
+                    one.moved(rule), (rules[rule], chance_for(rules[rule])), strict=True
+                )
+            )
+            name = one.world.name
+            moved.append(Transfer.of(rule, name, ep, by_chance, own[name]))
         made = self.made(stages)
         del made["engine"]  # every outcome has one of its own
-        return TaskStudy(scale=self.scale, outcomes=outcomes, **made)
+        return TaskStudy(
+            scale=self.scale, outcomes=outcomes, worlds=self.worlds, transfers=tuple(moved), **made
+        )
 
-    def _outcome(self, stages: Stages, position: int, one: Planned) -> Outcome:
-        """Do all stages of a task, and sum them up."""
+    def _test(self, stages: Stages, stage: str, learner: Learner, one: Planned, episodes: int) -> EPs:
+        """Return the EP of every episode; all learners of a task have the same trials, to be compared in pairs."""
+        position, part = self.planned.index(one), SETS.index(self.worlds)
+        seeds = np.array([child_seed(self.seed, position, part, TASKS)], np.uint64)
+        eps: EPs = stages.test(
+            stage, [learner], seeds, trials=one.per_goal(one.budget.tested), episodes=episodes,
+            task=one.task, settings=one.settings, every=True,
+        )[0]  # fmt: skip
+        return eps
+
+    def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> Outcome:
+        """Do all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
         budget, world, task = one.budget, one.world, one.task
-        # All learners have the same trials, so that any two can be compared in pairs.
-        seeds = np.array([child_seed(self.seed, position, 0, TASKS)], np.uint64)
-
-        def test(stage: str, learner: Learner) -> EPs:
-            eps: EPs = stages.test(
-                f"{stage}_{world.name}", [learner], seeds, trials=one.per_goal(budget.tested),
-                episodes=budget.long, task=task, settings=one.settings, every=True,
-            )[0]  # fmt: skip
-            return eps
-
-        marks = [mark for mark in MARKS if mark <= budget.long]
         tested, eps = {}, {}
         for name, (learner, run, remeasured) in self._learners(stages, one).items():
-            eps[name], by_chance = test(f"test_{name}", learner), test(f"chance_{name}", chance_for(learner))
-            measured = tuple(Measured.of(eps[name], by_chance, mark, world.target) for mark in marks)
+            eps[name], by_chance = (
+                self._test(stages, f"{what}_{name}_{world.name}", who, one, budget.long)
+                for what, who in (("test", learner), ("chance", chance_for(learner)))
+            )
+            measured = tuple(Measured.of(eps[name], by_chance, mark, world.target) for mark in one.marks)
             tested[name] = Tested(
                 learner, run, remeasured, measured, Curve.of(eps[name]), Curve.of(by_chance)
             )
-        versus = (Gap.of(*(eps[name][:, :mark].min(axis=1) for name in (RULE, CLIMBER))) for mark in marks)
+        own[world.name] = eps[RULE]
+        pairs = ([eps[name][:, :mark].min(axis=1) for name in (RULE, CLIMBER)] for mark in one.marks)
         return Outcome(
             world, budget, one.engine or stages.runner.engine, task.inputs, task.outputs, len(task.goals),
-            one.settings.steps, tested, tuple(versus),
+            one.settings.steps, tested, tuple(Gap.of(*pair) for pair in pairs),
         )  # fmt: skip
 
     def _learners(self, stages: Stages, one: Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
@@ -533,29 +663,32 @@ class Tasks(Scaled[TaskStudy]):
 def study_tasks(
     scale: str = "quick",
     *,
+    worlds: str = TABLES,
     seed: int = 0,
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> TaskStudy:
-    """Ask in nine tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
+    """Ask in other tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 
-    `write_report` writes the report.
+    With worlds "steps" the tasks are CartPole, MountainCar, Acrobot, Phototaxis, Pendulum and MiniGrid,
+    and the rule of each is tried in the others. `write_report` writes the report.
 
     Args:
-        scale: "quick", or "full" for as many runs and generations as the paper has.
+        scale: "quick", or "full" for as many runs and generations as the paper has; of worlds
+            "steps", for more.
+        worlds: The set of tasks: "tables", or "steps" for tasks that are run step by step.
         seed: The seed of all random numbers.
         out: As in `reproduce`.
         force: As in `reproduce`.
-        engine: As in `reproduce`. CartPole has no table; the reference engine runs it, in one
-            process for each core.
+        engine: As in `reproduce`. Tasks without a table are run by engine steps, on all cores.
         progress: Called with an `Event` as the tasks proceed.
 
     Returns:
-        One outcome for each task.
+        One outcome for each task, and the transfers.
 
     Raises:
-        InputError: If an argument is wrong, the folder cannot be used, or Gymnasium is missing.
+        InputError: If an argument is wrong, the folder cannot be used, or Gymnasium or, for worlds "steps", MiniGrid is missing.
     """
-    return Tasks(scale=scale, seed=seed).run(engine, out=out, force=force, progress=progress)
+    return Tasks(scale=scale, seed=seed, worlds=worlds).run(engine, out=out, force=force, progress=progress)

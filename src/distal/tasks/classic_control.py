@@ -14,6 +14,7 @@ import numpy as np
 
 from distal.base.checks import one_of
 from distal.tasks.compiled_task import CompiledTask
+from distal.tasks.phototaxis import PHOTOTAXIS
 
 PREFIX = "compiled:"
 FAR = float(np.finfo(np.float32).max)  # no bound
@@ -137,7 +138,7 @@ def acrobot_step(state: Any, action: int) -> Any:
     return following, _seen(following), 0.0 if end else -1.0, end
 
 
-# ------------------------------------------------------------------ the three as tasks
+# ------------------------------------------------------------------ the tasks that come with the package
 
 TASKS: dict[str, Mapping[str, Any]] = {
     "CartPole": {
@@ -153,6 +154,7 @@ TASKS: dict[str, Mapping[str, Any]] = {
         "reset": acrobot_reset, "step": acrobot_step, "actions": 3, "draws": 4, "steps": 500, "target": 100,
         "low": (-1.0, -1.0, -1.0, -1.0, -MOST_1, -MOST_2), "high": (1.0, 1.0, 1.0, 1.0, MOST_1, MOST_2),
     },
+    "Phototaxis": PHOTOTAXIS,
 }  # fmt: skip
 
 
@@ -160,7 +162,8 @@ def classic_task(name: str, encode: Any = None) -> CompiledTask:
     """Return one of the tasks.
 
     Args:
-        name: Its name, "CartPole", "MountainCar" or "Acrobot", with or without "compiled:" before it.
+        name: Its name, "CartPole", "MountainCar", "Acrobot" or "Phototaxis"; "compiled:" may stand before
+            it.
         encode: How observations become bits.
 
     Returns:

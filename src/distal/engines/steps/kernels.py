@@ -55,6 +55,7 @@ SOURCES = (
     "networks/compiled_recurrent.py",
     "networks/recurrent.py",
     "tasks/classic_control.py",
+    "tasks/phototaxis.py",
 )
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
