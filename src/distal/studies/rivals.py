@@ -274,7 +274,7 @@ def figure_of(study: RivalStudy) -> Drawing:
         axes.set_visible(False)
     for axes in panels[:, 0]:
         axes.set_ylabel("mean best EP")
-    for axes in panels[-1]:
+    for axes in panels.flat[len(study.outcomes) - 2 : len(study.outcomes)]:
         axes.set_xlabel("episodes")
     legend(figure, 4)
     return figure
