@@ -1056,6 +1056,7 @@ def reading() -> Iterator[Door]:
            for name, file, own in (
                ("ReadingStudy", "readings", {"version": whole(2, 2), "heading": words(*HEADINGS)}),
                ("TaskStudy", "tasks", {"scale": some(str)}),
+               ("RivalStudy", "rivals", {"scale": some(str)}),
                ("BeyondStudy", "beyond", {}),
            )},
     }  # fmt: skip
@@ -1092,6 +1093,7 @@ NO_DOOR = {
             "distal.Comparison", "distal.PairedDifference",
             "distal.Result", "distal.Behaviour", "distal.Difference", "distal.Evaluation", "distal.Evolved",
             "distal.Reproduction", "distal.ReadingStudy", "distal.TaskStudy", "distal.BeyondStudy",
+            "distal.RivalStudy",
             "distal.search.results.Winner",
             "distal.search.results.Fresh", "distal.engines.Trials", "distal.networks.Episode",
             "distal.search.genetic.GeneticSearch", "distal.search.cma.CMASearch",

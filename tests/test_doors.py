@@ -153,7 +153,7 @@ COMMANDS: dict[str, list[str]] = {
     "maze": [], "env": ["FrozenLake-v1"], "rules": [], "learn": ["hc"], "climb": [],
     "compare": ["paper:1", "hc"], "inspect": ["paper:1"],
     "watch": ["hc", "--gif", "a.gif"], "evolve": ["--out", "new"], "runs": [], "reproduce": [],
-    "readings": [], "tasks": [], "beyond": [], "champions": [], "bench": [],
+    "readings": [], "tasks": [], "beyond": [], "rivals": [], "champions": [], "bench": [],
 }  # fmt: skip
 NO_PATH = ["", "\0", "loop", "a" * 4_000]
 NO_INPUT = [*NO_PATH, "missing", "folder", "latin.txt", "file.txt"]
@@ -249,7 +249,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
         ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
         ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
         ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
-        ["beyond", "--out", ""],
+        ["beyond", "--out", ""], ["rivals", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(

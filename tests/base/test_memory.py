@@ -355,7 +355,7 @@ def test_the_reference_engine_keeps_only_what_is_asked_for(monkeypatch: pytest.M
     episodes = 100_000
     batch = trials_of([RULE], Settings(), episodes, 10, MazeTask(T), record=(episodes,))
     none = Weights(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.float32))
-    monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none, 0))
+    monkeypatch.setattr(reference, "run_trial", lambda *_: (np.ones(episodes, np.int32), none, 0, 1))
     assert peak(lambda: reference.engine.run(batch)) < 4 * 4 * episodes  # one trial at a time, of twenty
 
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 # Written by hand. A page about results belongs here; docs/quoted.py says how it names its sources.
-STUDIES = ("beyond", "champions", "readings", "results", "tasks")
+STUDIES = ("beyond", "champions", "readings", "results", "rivals", "tasks")
 PAGES = ["README.md", *(f"docs/{name}.md" for name in STUDIES)]
 JSON = (
     '{"means": {"own": 57.926, "chance": 94.44}, "share": 0.9068, "p": 3e-7, "falls": -4.484, "gaps": [%s]}'

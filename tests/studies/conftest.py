@@ -10,15 +10,26 @@ from typing import Any
 
 import pytest
 
-from distal import BeyondStudy, Maze, ReadingStudy, TaskStudy, study_beyond, study_readings, study_tasks
+from distal import (
+    BeyondStudy,
+    Maze,
+    ReadingStudy,
+    RivalStudy,
+    TaskStudy,
+    study_beyond,
+    study_readings,
+    study_rivals,
+    study_tasks,
+)
 from distal import write_report as write
 from distal.base import significance
 from distal.engines import Runner
-from distal.studies import tasks
+from distal.studies import rivals, tasks
 from distal.studies.beyond import Beyond
 from distal.studies.experiments import Experiments, reproduce
 from distal.studies.readings import Readings
 from distal.studies.reproduction import Reproduction
+from distal.studies.rivals import Rivals
 from distal.studies.stages import Event
 from distal.studies.study import Scale, Study
 from distal.studies.tasks import PACED, SLOW, Tasks
@@ -73,6 +84,12 @@ class Tiny:
             patch.setitem(SLOW, "quick", SLOW_TINY)
             patch.setitem(PACED, "quick", SLOW_TINY)
             patch.setitem(Tasks.COMPILED, "quick", COMPILED_TINY)
+        if self.study is Rivals:  # two tasks, three kinds
+            patch.setattr(rivals, "WORLDS", FEW[:2])
+            patch.setattr(rivals, "MARKS", (3, 6))
+            patch.setattr(
+                rivals, "KINDS", {name: rivals.KINDS[name] for name in ("dsp", "eligibility", "es")}
+            )
 
     def tell(self, event: Event) -> None:
         """Note progress."""
@@ -95,6 +112,9 @@ STUDIES = {
     ),
     "beyond": Tiny(
         Beyond, lambda **options: study_beyond(engine=alone(), **options), BEYOND_TINY, ("--workers", "1")
+    ),
+    "rivals": Tiny(
+        Rivals, lambda **options: study_rivals(engine=alone(), **options), TASKS_TINY, ("--workers", "1")
     ),
 }  # fmt: skip
 Finished = Callable[[str], tuple[Any, Path]]
@@ -124,6 +144,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 @pytest.fixture
 def tiny(finished: Finished) -> tuple[Reproduction, Path]:
     return finished("reproduce")
+
+
+@pytest.fixture
+def rivalled(finished: Finished) -> tuple[RivalStudy, Path]:
+    return finished("rivals")
 
 
 @pytest.fixture

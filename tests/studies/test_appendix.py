@@ -27,7 +27,7 @@ from distal.studies import reproduction_figures as figures
 from distal.studies.appendix import Appendix
 from distal.studies.comparison import Line, agreement, compare
 from distal.studies.experiments import Experiments, reproduce
-from distal.studies.report import Table
+from distal.studies.report import Table, unfolded
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event
@@ -193,7 +193,7 @@ def test_the_narrow_maze_is_not_shown_beside_itself(tiny: tuple[Reproduction, Pa
     assert result.appendix.to_dict()["narrow_t"] is None
     (table,) = [
         block
-        for block in ReproductionReport(result).blocks()
+        for block in unfolded(ReproductionReport(result).blocks())
         if isinstance(block, Table) and block.name == "appendix"
     ]
     assert {row[-1] for row in table.rows} == {"–"}

@@ -30,7 +30,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
 each = pytest.mark.parametrize("name", STUDIES)
 each_read = pytest.mark.parametrize(
-    "name", ["readings", "tasks", "tasks_steps", "beyond"]
+    "name", ["readings", "tasks", "tasks_steps", "beyond", "rivals"]
 )  # from its numbers
 
 

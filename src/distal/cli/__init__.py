@@ -35,7 +35,7 @@ COMMANDS = {
     "runs": ("runs", "summarise a folder of runs"),
     "reproduce": ("study", "run the paper's experiments and write a report"),
     "readings": ("study", "measure what every reading of the paper does to the results"),
-    "tasks": ("study", "ask in nine tasks whether rules learn there"),
+    "tasks": ("study", "ask in other tasks whether rules learn there"),
     "beyond": ("study", "ask six questions that the paper leaves open"),
     "rivals": ("study", "compare the paper's table with other rules and with black-box optimisers"),
     "champions": ("study", "search for the best rule that a budget can find"),

@@ -30,10 +30,19 @@ from distal.tasks.task import Task
 MICROSECONDS = {
     "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
     "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
+    "steps": {
+        "dsp": 19.0,
+        "hc": 18.0,
+        "chance": 16.0,
+        "es": 15.0,
+        "cma": 19.0,
+        "eligibility": 23.0,
+        "online": 114.0,
+        "neuron": 26.0,
+    },
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
-    "steps": {"dsp": 650.0, "hc": 650.0, "chance": 650.0},
 }
-_COMPILED = 0.04  # a compiled task on engine steps, against the maze, whose steps Python takes
+_PYTHON = 34.0  # times as long on engine steps where Python takes the steps
 _KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
 _LOOK = 0.5  # seconds to measure a task for, at most, once two episodes have ended
 _MOST = 2**16  # episodes to measure, at most
@@ -49,8 +58,8 @@ def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> floa
         for hidden, inputs, outputs in ((settings.hidden, task.inputs, task.outputs), (paper.hidden, 3, 4))
     ]
     factor = 1.0 if settings.neurons == BINARY else _SIGMOID
-    if engine == "steps" and isinstance(task, CompiledTask):
-        factor *= _COMPILED
+    if engine == "steps" and not isinstance(task, CompiledTask) and task.table(settings) is None:
+        factor *= _PYTHON
     return settings.steps / paper.steps * sizes[0] / sizes[1] * factor
 
 

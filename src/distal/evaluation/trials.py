@@ -24,6 +24,8 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task
 
+_ALWAYS_FITS = 2**20  # bytes of one network
+
 
 @dataclass(frozen=True, eq=False)
 class Conditions:
@@ -184,8 +186,10 @@ def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()
     found = Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
     shapes = network_for(found, task.inputs, task.outputs, {}).shapes
     what = f"1 network of {task.inputs:,} inputs, {found.hidden} hidden neurons and {task.outputs} outputs"
-    parts = {"weights": memory.WEIGHT * sum(rows * columns for rows, columns in shapes)}
-    memory.Estimate(what, parts, "encode observations in fewer bits, or ask for fewer hidden neurons").check()
+    weights = memory.WEIGHT * sum(rows * columns for rows, columns in shapes)
+    if weights > _ALWAYS_FITS:
+        instead = "encode observations in fewer bits, or ask for fewer hidden neurons"
+        memory.Estimate(what, {"weights": weights}, instead).check()
     return found
 
 

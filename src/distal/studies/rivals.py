@@ -198,14 +198,13 @@ class RivalsReport(Report[RivalStudy]):
         last = self.outcome.outcomes[0].tested[TABLE].marks[-1].episodes
         rows = [
             [
-                outcome.world.title, kind.words, minus(f"{one.marks[-1].best.value:.2f}"),
+                outcome.world.title, KINDS[name].words, minus(f"{one.marks[-1].best.value:.2f}"),
                 minus(f"{one.marks[-1].chance.value:.2f}"), verdict(one.marks[-1].gap),
                 "" if name == TABLE else verdict(one.versus[-1]), percent(one.marks[-1].retained),
                 minus(f"{one.flipped[-1].value:.2f}"),
             ]
             for outcome in self.outcome.outcomes
-            for name, kind in KINDS.items()
-            for one in (outcome.tested[name],)
+            for name, one in outcome.tested.items()
         ]  # fmt: skip
         table = Table(
             "", f"Mean best EP after {counted(last, 'episode')}",
@@ -213,7 +212,8 @@ class RivalsReport(Report[RivalStudy]):
             "trials and against the table; p against the table is corrected by Holm’s method for all comparisons in the task. Kept: the "
             f"share of the episodes after the first success that succeed again. Flipped: the same learner where {FLIP:.0%} of the "
             "rewards are turned round.",
-            ("task", "learner", "best EP", "chance", "against chance", "against the table", "kept", "flipped"), rows,
+            ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept", "flipped"), rows,
+            grouped=True,
         )  # fmt: skip
         return [table]
 
@@ -249,12 +249,12 @@ def _task(outcome: Outcome) -> Table:
     """Return the table of a task: every learner after every number of episodes."""
     rows = [
         [
-            kind.words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance), verdict(mark.gap),
+            KINDS[name].words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance), verdict(mark.gap),
             "" if name == TABLE else f"{mean(versus.difference, sign=True)}, {verdict(versus)}",
             share(mark.reached), percent(mark.retained), percent(mark.chance_retained), mean(flipped),
         ]
-        for name, kind in KINDS.items()
-        for mark, versus, flipped in _marks(outcome.tested[name])
+        for name, one in outcome.tested.items()
+        for mark, versus, flipped in zip(one.marks, one.versus, one.flipped, strict=True)
     ]  # fmt: skip
     columns = (
         "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached", "kept",
@@ -262,10 +262,6 @@ def _task(outcome: Outcome) -> Table:
     )  # fmt: skip
     caption = f"Success: {outcome.world.success}. {outcome.world.remark}".rstrip()
     return Table("", outcome.world.title, caption, columns, rows)
-
-
-def _marks(one: Tested) -> zip[tuple[Measured, Corrected, Interval]]:
-    return zip(one.marks, one.versus, one.flipped, strict=True)
 
 
 def figure_of(study: RivalStudy) -> Drawing:
@@ -278,7 +274,7 @@ def figure_of(study: RivalStudy) -> Drawing:
         axes.set_visible(False)
     for axes in panels[:, 0]:
         axes.set_ylabel("mean best EP")
-    for axes in panels[-1]:
+    for axes in panels.flat[len(study.outcomes) - 2 : len(study.outcomes)]:
         axes.set_xlabel("episodes")
     legend(figure, 4)
     return figure
@@ -288,8 +284,9 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
     """Draw the curves of a task."""
     chance = outcome.tested[TABLE].chance_curve
     draw_curve(axes, chance, "chance", "chance", "-")
-    for name, kind in KINDS.items():
-        draw_curve(axes, outcome.tested[name].curve, kind.words, kind.colour, kind.style)
+    for name, one in outcome.tested.items():
+        kind = KINDS[name]
+        draw_curve(axes, one.curve, kind.words, kind.colour, kind.style)
     title_and_range(axes, outcome.world.title, chance, *(one.curve for one in outcome.tested.values()))
 
 
@@ -313,7 +310,7 @@ class Rivals(Scaled[RivalStudy]):
     report_class: ClassVar[type[RivalsReport]] = RivalsReport
     SCALES: ClassVar[dict[str, Scale]] = {
         "quick": Scale(
-            "quick", runs=2, generations=10, trials=16, episodes=100, fresh=80, tested=40, long=1_000,
+            "quick", runs=2, generations=12, trials=16, episodes=100, fresh=160, tested=80, long=1_000,
             about="under ten minutes on two cores",
         ),
         "paper": Scale(
@@ -337,7 +334,7 @@ class Rivals(Scaled[RivalStudy]):
         """Return the stages of a task: every kind is evolved, and its winner tested three times."""
         world, found = one.world, []
         test = one.per_goal(one.budget.tested) * len(one.task.goals) * one.budget.long
-        cost = pace.cost(one.task, one.settings)
+        cost = pace.cost(one.task, one.settings, "steps")
         for name, kind in KINDS.items():
             engine = kind.engine if one.task.table(one.settings) is not None else "steps"
             alike: dict[str, Any] = {"group": world.title, "engine": engine}

@@ -100,6 +100,6 @@ def test_phases_are_marked_on_the_curve_and_all_lines_begin_anew(opened: Opened,
 
 def test_many_phases_have_as_many_marks_as_can_be_told_apart(opened: Opened) -> None:
     page = opened(watch.watch("chance", episodes=300, switch=1, **SMALL), width=600)
-    lines = np.flatnonzero(drawn(page, "#curve")[17, 60:, 3])
+    lines = np.flatnonzero(drawn(page, "#curve")[15, 60:, 3])
     assert len(lines) > 50
     assert np.diff(lines).min() >= 4
