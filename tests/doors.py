@@ -902,6 +902,7 @@ def experiments() -> list[Door]:
         slow("distal.study_readings"),
         slow("distal.study_tasks", scale=row("quick", words("quick", "full")),
              worlds=row("tables", words("tables", "steps"))),
+        slow("distal.study_rivals", scale=row("quick", words("quick", "paper"))),
         slow("distal.study_beyond"),
         slow("distal.write_report", result=(reproduction, never), out=row("report", any_folder)),
         *(door(f"distal.Reproduction.{name}", learner=learner) for name in ("best", "ranking")),

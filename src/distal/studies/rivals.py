@@ -201,7 +201,6 @@ class RivalsReport(Report[RivalStudy]):
                 outcome.world.title, KINDS[name].words, minus(f"{one.marks[-1].best.value:.2f}"),
                 minus(f"{one.marks[-1].chance.value:.2f}"), verdict(one.marks[-1].gap),
                 "" if name == TABLE else verdict(one.versus[-1]), percent(one.marks[-1].retained),
-                minus(f"{one.flipped[-1].value:.2f}"),
             ]
             for outcome in self.outcome.outcomes
             for name, one in outcome.tested.items()
@@ -210,9 +209,8 @@ class RivalsReport(Report[RivalStudy]):
             "", f"Mean best EP after {counted(last, 'episode')}",
             f"Lower is better. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against chance in the same "
             "trials and against the table; p against the table is corrected by Holm’s method for all comparisons in the task. Kept: the "
-            f"share of the episodes after the first success that succeed again. Flipped: the same learner where {FLIP:.0%} of the "
-            "rewards are turned round.",
-            ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept", "flipped"), rows,
+            "share of the episodes after the first success that succeed again.",
+            ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept"), rows,
             grouped=True,
         )  # fmt: skip
         return [table]
@@ -260,7 +258,10 @@ def _task(outcome: Outcome) -> Table:
         "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached", "kept",
         "chance kept", "flipped",
     )  # fmt: skip
-    caption = f"Success: {outcome.world.success}. {outcome.world.remark}".rstrip()
+    caption = (
+        f"Success: {outcome.world.success}. Flipped: the mean best EP where {FLIP:.0%} of the rewards are turned round. "
+        f"{outcome.world.remark}"
+    ).rstrip()
     return Table("", outcome.world.title, caption, columns, rows)
 
 
