@@ -173,7 +173,7 @@ def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line
     out = str(tmp_path / "runs")
     options = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1"]
     assert main(["evolve", "--learner", "jumps", *options, *small, "--out", out]) == 0
-    assert "jumping parameters: 1 run of 1 generation" in capsys.readouterr().out
+    assert "parameters of jumping: 1 run of 1 generation" in capsys.readouterr().out
     assert main(["runs", out]) == 0
     assert "learner jumps" in capsys.readouterr().out
     assert main(["learn", f"{out}/winners/run-01.json", *small]) == 0
