@@ -312,7 +312,7 @@ class Rivals(Scaled[RivalStudy]):
     SCALES: ClassVar[dict[str, Scale]] = {
         "quick": Scale(
             "quick", runs=2, generations=12, trials=16, episodes=100, fresh=160, tested=80, long=1_000,
-            about="under ten minutes on two cores",
+            about="about ten minutes on two cores",
         ),
         "paper": Scale(
             "paper", runs=15, generations=300, trials=40, episodes=100, fresh=400, tested=400, long=10_000,
