@@ -112,7 +112,7 @@ def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
 
 
 NO_TABLE = (
-    "the task has 3 inputs and 17 actions, compiled engines take at most 64 and 16; use engine reference"
+    "the task has 3 inputs and 17 actions, compiled engines take at most 64 and 16; use engine steps"
 )
 
 
