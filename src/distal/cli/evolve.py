@@ -223,7 +223,7 @@ class _Lines(Told):
         self.work = "winners, measured again" if ended else f"generation {step.generation + 1:,}"
         self.count = Count(None)
         left = self.left.after(step)
-        scores = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
+        scores = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
         text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}{on_workers(self.cluster)}"
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or ended:
@@ -255,7 +255,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
             chance = spread(fresh.chance, None if narrow else fresh.chance_standard_error)
             cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
         own = spread(fresh.fitness, fresh.standard_error)
-        table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:.2f}", own, *cells)
+        table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
     for line in (
         SINCE,

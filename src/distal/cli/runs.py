@@ -115,9 +115,9 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             if run["chance"] is not None:
                 own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
                 beats = "yes" if own.beats_chance else "no"
-                chance = (f"{run['chance']:.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
+                chance = (f"{run['chance']:z.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
             found = f"{run['found_in_generation']:,}"
-            table.add_row(str(run["run"]), found, f"{run['best']:.2f}", fresh, *chance)
+            table.add_row(str(run["run"]), found, f"{run['best']:z.2f}", fresh, *chance)
         out.print(table)
     out.print(SINCE, style="dim")
 

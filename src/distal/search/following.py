@@ -113,7 +113,7 @@ def followed(
             )
 
         def heard(step: Step) -> None:
-            display.detail = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
+            display.detail = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
             begin(step.generation + 1)
 
         begin(since + 1)
