@@ -83,10 +83,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
             listed=memory.LISTED if (args.steps or task.steps or 0) <= 100 else memory.LISTED_LARGE,
             instead="ask for fewer trials or episodes, or leave out --curves",
         ).check()  # fmt: skip
-    with (
-        options.spelled(),
-        options.runner_of(args) as runner,
-    ):
+    with options.runner_of(args) as runner:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
