@@ -99,7 +99,7 @@ def show_result(result: Result) -> None:
     rows = [*_fitness(result, columns), *_behaviour(found)]
     if result.maze is not None:
         shortest = np.array(result.maze.start_distances)[result.goals]
-        rows.append(("perfect agent", f"{shortest.mean():.2f}"))
+        rows.append(("perfect agent", f"{shortest.mean():z.2f}"))
     checkpoints = [one.checkpoints for one in columns]
     verdicts = list(_verdicts(result.learner.kind, result.difference, found))
     names = [name_of(one.learner) for one in columns]
@@ -119,7 +119,7 @@ def show_result(result: Result) -> None:
         marks = list(result.checkpoints)[-_MARKS:]
         curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
         for name, best in zip(names, checkpoints, strict=True):
-            curve.add_row(name, *(f"{best[mark]:.2f}" for mark in marks))
+            curve.add_row(name, *(f"{best[mark]:z.2f}" for mark in marks))
         out.print(curve)
         if result.maze is not None or len(result.task.goals) > 1:
             _show_goals(out, columns)
@@ -191,8 +191,8 @@ def _behaviour(found: list[Behaviour]) -> Iterator[tuple[str, ...]]:
         yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in found))
         yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in found))
         yield ("reached after first success", *("–" if one is None else f"{one:.2%}" for one in kept))
-    yield ("mean EP of the first tenth", *(f"{one.first_tenth:.2f}" for one in found))
-    yield ("mean EP of the last tenth", *(f"{one.last_tenth:.2f}" for one in found))
+    yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in found))
+    yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in found))
 
 
 def _show_goals(out: Console, columns: list[Result]) -> None:
@@ -205,7 +205,7 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
     for g, goal in enumerate(result.task.goals):
         distance = () if distances is None else (str(distances[g]),)
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
-        best = (f"{final.mean():.2f}" for final in finals)
+        best = (f"{final.mean():z.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)
         table.add_row(visible(goal), *distance, *best, *reached)
     out.print(table)
@@ -219,7 +219,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
     table = new_table("phase", *heads)
     count = found[0].best.shape[1]
     for phase in range(count) if count <= _PHASES else (*range(_PHASES - 1), count - 1):
-        best = (f"{one.best[:, phase].mean():.2f}" for one in found)
+        best = (f"{one.best[:, phase].mean():z.2f}" for one in found)
         reached = (f"{one.reached[phase]:.0%}" for one in found if one.reached is not None)
         medians = (one.median_until[phase] for one in found if one.median_until is not None)
         until = ("–" if median is None else f"{median:g}" for median in medians)
@@ -232,8 +232,8 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
         if lost is not None:
             gap = spread(lost.lost, lost.standard_error, sign=True)
             out.print(
-                f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:.2f} when it left, "
-                f"{lost.came_back_with:.2f} in the first episode after it came back ({gap})"
+                f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
+                f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"
             )
 
 

@@ -126,7 +126,7 @@ class Result(Frozen):
             ["fitness: mean best EP", *(with_error(one.fitness, one.standard_error) for one in both)]
         ]
         rows += [
-            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:.2f}" for one in both)]
+            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:z.2f}" for one in both)]
             for mark in self.checkpoints
         ]
         if self.target is not None:
@@ -161,7 +161,7 @@ class Result(Frozen):
     @property
     def _beside(self) -> str:
         if self.chance is not None:
-            return f", chance {self.chance.fitness:.2f}"
+            return f", chance {self.chance.fitness:z.2f}"
         return "" if self.learner.kind == Chance.kind else ", chance left out"
 
     @property
@@ -431,7 +431,7 @@ class Result(Frozen):
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
-        curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
+        curve = ", ".join(f"{value:z.2f} at {mark:,}" for mark, value in self.checkpoints.items())
         lines = [
             f"{name_of(self.learner)}: {self._asked}, seed {self.seed}",
             f"fitness  {_with_error(self.fitness, self.standard_error)}",
