@@ -17,6 +17,7 @@ from distal.base.files import check_target, write_pieces
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command
 from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Difference, Result
@@ -50,6 +51,11 @@ def add_evaluation(command: Parser, remark: str = "") -> None:
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )
     command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument(
+        "--save",
+        metavar="FILE",
+        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
+    )
     options.add_evaluation(command, remark=remark, switch=True)
 
 
@@ -65,6 +71,8 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv, rb"trial,(goal|final_position),")
+    if args.save is not None:
+        result_file.check_name(args.save)
     settings, task = options.settings(args), options.task(args)
     switch = options.switch(args, task)
     beside = not args.no_chance and learner.kind != Chance.kind
@@ -82,10 +90,12 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            **settings,
+            keep_weights=args.save is not None, **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
+    if args.save is not None:
+        result.save(args.save)
     if args.json:
         print_json({"version": __version__, **result.to_dict(args.curves)})
     else:
