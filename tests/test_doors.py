@@ -247,9 +247,9 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     "line",
     [
         ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
-        ["learn", "hc", "--save", ""], ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
-        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
-        ["beyond", "--out", ""], ["rivals", "--out", ""],
+        ["learn", "hc", "--save", ""], ["watch", "hc", "--gif", ""], ["evolve", "--out", ""],
+        ["evolve", "--resume", ""], ["reproduce", "--out", ""], ["readings", "--out", ""],
+        ["tasks", "--out", ""], ["beyond", "--out", ""], ["rivals", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(
