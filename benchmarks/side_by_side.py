@@ -1,13 +1,13 @@
 """Measure the cpu engine of two checkouts side by side, in processes that take turns.
 
     git worktree add /tmp/before COMMIT
-    python benchmarks/side_by_side.py /tmp/before . [--rounds 10]
+    python benchmarks/side_by_side.py /tmp/before . [--pairs 10] [--rounds 3]
 
-Prints, for each case, the microseconds of an episode in both (medians of rounds) and the
-median of the ratios. Each round takes the best of three runs, in processor time, so that
-what else a machine does matters little. Do it more than once: a process may be a tenth slower
-than the next with the same code. Takes about half a minute, and as long again to compile
-where a checkout has not run before.
+Prints, for each case, the microseconds of an episode in both and the ratio: the medians of pairs of
+processes, with the fastest process of each. A process may be a tenth slower than the next with the same
+code, because of where its memory lies, so every pair begins anew; pairs take turns at who begins first.
+Within a pair, each round takes the best of three runs, in processor time, so that other work on the machine
+matters little. A pair takes about ten seconds; a checkout that has not run before compiles for half a minute.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ TURNS = """
 import json, sys, time
 from distal.bench import generation
 from distal.engines import load
-from distal.learners.shipped import evolved_rules, published_rules
-from distal.studies.experiments import random_learners
+try:
+    from distal.learners.shipped import evolved_rules, published_rules
+    from distal.studies.experiments import random_learners
+except ImportError:  # before version 0.5
+    from distal.learners.rule import evolved_rules, published_rules
+    from distal.paper.experiments import random_learners
 
 cpu = load("cpu")
 
@@ -82,20 +86,33 @@ class Checkout:
         return times
 
 
+def pair(folders: list[str], rounds: int, *, swapped: bool) -> list[dict[str, float]]:
+    """Return the microseconds of each case in two checkouts: medians of rounds, in two fresh processes."""
+    order = (1, 0) if swapped else (0, 1)
+    checkouts = {k: Checkout(folders[k]) for k in order}
+    turns = [{k: checkouts[k].turn() for k in order} for _ in range(rounds)]
+    for checkout in checkouts.values():
+        checkout.process.communicate()
+    return [
+        {name: float(np.median([turn[k][name] for turn in turns])) for name in turns[0][k]} for k in (0, 1)
+    ]
+
+
 def main() -> None:
     """Measure, and print a line for each case."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkouts", nargs=2, help="folders of two checkouts, the older one first")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--pairs", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    checkouts = [Checkout(folder) for folder in given.checkouts]
-    rounds = [[checkout.turn() for checkout in checkouts] for _ in range(given.rounds)]
-    for checkout in checkouts:
-        checkout.process.communicate()
-    for name in rounds[0][0]:
-        old, new = np.array([[times[name] for times in both] for both in rounds]).T
-        speed = f"{np.median(old):8.3f} µs {np.median(new):8.3f} µs {np.median(old / new):6.2f} times as fast"
-        print(f"{name:34}{speed}")  # noqa: T201
+    pairs = [pair(given.checkouts, given.rounds, swapped=bool(k % 2)) for k in range(given.pairs)]
+    print(f"{'median (fastest) of an episode':34}{'before':>21}{'after':>21}   before / after")  # noqa: T201
+    for name in pairs[0][0]:
+        both = np.array([[times[name] for times in one] for one in pairs])
+        shown = "".join(f"{np.median(t):8.3f} ({min(t):5.3f}) µs " for t in both.T)
+        ratio = np.median(both, axis=0)[0] / np.median(both, axis=0)[1]
+        fastest = both.min(axis=0)[0] / both.min(axis=0)[1]
+        print(f"{name:34}{shown}  {ratio:5.3f} ({fastest:5.3f})")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ and 0.00002 is "< 0.0001". Numbers that are no results are named once on the pag
 
     <!-- no results: 100 episodes; 95 %; phases 2 to 5 -->
 
-Code, links, comments and whatever stands in `<details>` are not looked at. If only a part of a page
+Code, links and comments are not looked at; folded parts (`<details>`) are. If only a part of a page
 is to be held to its numbers, that part begins with `<!-- numbers begin -->` and ends with
 `<!-- numbers end -->`.
 """
@@ -46,7 +46,7 @@ NUMBER = re.compile(r"(?<![\w.,:^-])(?:< )?[+−]?\d+(?:,\d{3})*(?:\.\d+)?%?(?![
 _SOURCES = re.compile(r"<!-- numbers of (?P<file>[^\s:]+):?\s(?P<paths>.*?)-->", re.DOTALL)
 _NO_RESULTS = re.compile(r"<!-- no results:(.*?)-->", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_UNSEEN = re.compile(r"```.*?^```$|`[^`\n]*`|<details>.*?</details>|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+_UNSEEN = re.compile(r"```.*?^```$|`[^`\n]*`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 

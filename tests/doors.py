@@ -183,6 +183,7 @@ def furnish(folder: Path) -> None:
         (folder / name).write_text(text)
     (folder / "latin.txt").write_bytes(b"\xff\xfe\x80")
     TableTask(Table(**{name: make() for name, (make, _) in TABLE.items()})).save(folder / "table.npz")
+    result().save(folder / "result.npz")
     agent().save(folder / "agent.json")
     lake_agent().save(folder / "lake.json")
     (folder / "loop").symlink_to("loop")
@@ -780,6 +781,8 @@ def learning() -> list[Door]:
         door("distal.Behaviour.of", ep=row(np.ones((2, 2), np.int32), some(np.ndarray)),
              target=row(3, none_or(finite))),
         door("distal.Result.agent", trial=row(0, none_or(whole(0, 1)))),
+        door("distal.Result.load", path=row("result.npz", never)),
+        door("distal.Result.save", path=row("new.npz", never)),
         door("distal.Agent", weights=(lambda: result().weights(0), never),
              network=(lambda: result().network, never), encoder=NOTHING_ELSE,
              first_action=row(0, whole(-10_000_000, 10_000_000)),

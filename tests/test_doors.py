@@ -165,7 +165,7 @@ NO_WHOLE = ["", "x", "-1", "1.5", "nan", "9" * 30, "9" * 5_000]
 # Bad values, by command and option, by option, or by what the help says in its place.
 BAD: dict[str, list[str]] = {
     "compare --out": NO_OUTPUT, "--figure": NO_OUTPUT,
-    "maze --svg": NO_OUTPUT, "maze --out": NO_OUTPUT, "env --save": NO_OUTPUT, "--csv": NO_OUTPUT,
+    "maze --svg": NO_OUTPUT, "maze --out": NO_OUTPUT, "--save": NO_OUTPUT, "--csv": NO_OUTPUT,
     "--html": NO_OUTPUT,
     "--gif": NO_OUTPUT, "--mp4": NO_OUTPUT, "watch --out": NO_OUTPUT,
     "--resume": [*NO_FOLDER, "missing", "folder"],
@@ -246,7 +246,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
 @pytest.mark.parametrize(
     "line",
     [
-        ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
+        ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""], ["learn", "hc", "--save", ""],
         ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
         ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
         ["beyond", "--out", ""], ["rivals", "--out", ""],

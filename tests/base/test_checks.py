@@ -96,6 +96,12 @@ def test_a_long_list_is_not_written_out_to_be_cut_short() -> None:
     assert checks.shown([0] * 10) == repr([0] * 10)
 
 
+def test_a_value_is_shown_without_where_it_lies_in_memory() -> None:
+    assert checks.shown(object()) == "<object object>"
+    assert checks.shown([checks.shown, 0x12]) == "[<function shown>, 18]"
+    assert checks.shown("starts at 0x12") == "'starts at 0x12'"
+
+
 def test_a_picture_of_a_maze_is_no_longer_than_any_maze() -> None:
     with pytest.raises(InputError, match="picture has 2,000,000 characters, at most 1,048,576 are allowed"):
         Maze.from_text("#" * 2_000_000)

@@ -39,7 +39,8 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
         return np.ones(3, np.int8), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        reward = float("nan") if self.wrong == "nan" else float(self.np_random.normal())
+        known = {"nan": float("nan"), "tiny": 0.0001}
+        reward = known.get(self.wrong) or float(self.np_random.normal())
         return np.ones(3, np.int8), reward, bool(self.np_random.integers(2)), False, {}
 
 
@@ -137,6 +138,14 @@ def test_an_environment_without_a_target_has_no_success_to_speak_of(
     assert "reached" not in text
     assert "Keeps what it found" not in text
     assert "Beats chance: " in text
+
+
+def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    # An EP of a step is −0.0001.
+    for command in (["env"], ["learn", "evolved:1", "--env"]):
+        text = output(capsys, *command, "tests/Odd-v0", "--env-arg", "wrong=tiny", *SHORT)
+        assert "0.00 ± 0.00" in text
+        assert not re.search(r"[-−]0\.0*(?![\d.])", text)
 
 
 def test_evolve_in_an_environment_is_continued_from_its_folder(

@@ -12,7 +12,9 @@ import pytest
 
 import distal
 from distal import CMA, resume
-from distal.cli import main
+from distal.cli import evolve, main
+from distal.search.evolve import configured
+from distal.search.recorder import Step
 
 
 def test_the_command_line_evolves_resumes_and_summarises(
@@ -56,6 +58,23 @@ def test_the_command_line_evolves_resumes_and_summarises(
     ):
         assert main(arguments) == 2
         assert problem in capsys.readouterr().err
+
+
+def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    lines = evolve._Lines(configured(runs=1, generations=20_000, trials=1, fresh=8), None)
+    for generation, seconds in ((0, 90.0), (1_000, 1.0)):
+        lines.told(Step(generation, 20_000, [1.0], 2.0, 14, seconds))
+    first, later = capsys.readouterr().err.splitlines()
+    assert first.startswith("generation 0 of 20,000  best 1.00  mean 2.00")
+    assert "left" not in first  # 90 s, of which most were spent on compiling
+    # 19,000 generations of ten new individuals, and two times eight trials of the winner: 1 s each.
+    assert later.startswith("generation 1,000 of 20,000  ")
+    assert later.endswith("  about 5.3 h left")
+    lines.written -= 61
+    lines.add(12_345, 0)
+    assert "generation 1,001: 12,345 episodes" in capsys.readouterr().err
 
 
 def test_the_command_line_takes_a_search_and_its_options(

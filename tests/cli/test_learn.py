@@ -12,7 +12,7 @@ import distal
 from distal import Chance, learn, published_rule
 from distal.cli import learn as learn_command
 from distal.cli import main, terminal
-from tests.command_line import output, output_json
+from tests.command_line import output, output_json, refusal
 from tests.evaluation.test_difference import result_of
 from tests.mazes import T
 
@@ -235,3 +235,25 @@ def test_chance_takes_its_scales_from_the_options(capsys: pytest.CaptureFixture[
     )
     assert data["random_weights"] == {"alpha_h": 0.4, "alpha_o": 0.2}
     assert data["best"] == learn(Chance(0.4, 0.2), trials=1, episodes=5).final.tolist()
+
+
+def test_learn_saves_the_result_with_its_weights(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = str(tmp_path / "result.npz")
+    printed = output_json(capsys, "learn", "hc", *SHORT, "--save", path)
+    kept = distal.Result.load(path)
+    assert {**kept.to_dict(), "version": distal.__version__} == printed
+    assert kept.agent(3).name == "hill climbing, trial 3"
+    assert (
+        output_json(capsys, "climb", *SHORT, "--save", path)["best"]
+        == distal.Result.load(path).final.tolist()
+    )
+    said = refusal(capsys, "learn", "hc", *SHORT, "--save", str(tmp_path / "result.json"))
+    assert "expected a name that ends in .npz" in said
+
+
+def test_a_result_that_takes_too_much_memory_to_save_is_refused_in_the_words_of_the_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DISTAL_MEMORY", "1M")
+    said = refusal(capsys, "learn", "hc", "--trials", "9999", "--save", str(tmp_path / "result.npz"))
+    assert "ask for fewer trials or episodes, add --no-chance, leave out --save, or set" in said

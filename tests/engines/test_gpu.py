@@ -111,9 +111,7 @@ def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
     assert (MAX_STATES * 64 << max(map(packing.in_spot, range(1, 32)))) <= 2**31
 
 
-NO_TABLE = (
-    "the task has 3 inputs and 17 actions, compiled engines take at most 64 and 16; use engine reference"
-)
+NO_TABLE = "the task has 3 inputs and 17 actions, compiled engines take at most 64 and 16; use engine steps"
 
 
 def shaped(inputs: int, actions: int, hidden: int) -> Batch:

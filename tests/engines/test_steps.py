@@ -18,6 +18,7 @@ import distal
 from distal import Chance, HillClimbing, InputError, Rule, Settings, Switch, networks
 from distal.engines import Batch, Runner
 from distal.engines.reference import engine as reference
+from distal.engines.registry import imported
 from distal.engines.steps import engine as steps
 from distal.learners import Learner, register, unregister
 from distal.model.readings import NEURONS, READINGS, forget_value, register_value
@@ -212,6 +213,29 @@ def test_a_value_of_a_reading_that_it_has_no_code_for_is_refused_by_name(reading
             steps.run(batch)
     finally:
         forget_value(reading, "another")
+
+
+@pytest.mark.parametrize("engine", ["cpu", "gpu"])
+def test_an_engine_that_refuses_a_batch_names_the_fastest_that_runs_it(
+    engine: str, heirs: type[HillClimbing]
+) -> None:
+    drift = some_batch("drift", "hc", 0)
+    drift = replace(drift, learners=drift.learners[:1], learner=np.zeros(len(drift), np.int32))
+    maze, silent = replace(drift, task=task_of(T)), Settings(network="silent")
+    strategy, heir = distal.EvolutionStrategy(0.1, 1.5, 0.1, 0.1), heirs(0.1, 0.1, 0.1)
+    for what, batch, instead in (
+        ("flip", replace(maze, settings=Settings(flip=0.1)), "steps"),
+        ("learners of kind 'es'", replace(maze, learners=(strategy,)), "steps"),
+        ("no table", drift, "steps"),
+        ("learners of kind 'heir'", replace(maze, learners=(heir,)), "reference"),
+        ("network 'silent'", replace(maze, settings=silent), "reference"),
+        ("learners of kind 'heir'", replace(drift, learners=(heir,)), "reference"),
+    ):
+        refusal = imported(engine).supports(batch)
+        assert refusal is not None
+        assert what in refusal
+        assert refusal.endswith(f"; use engine {instead}")
+        assert imported(instead).supports(batch) is None
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def test_files_name_the_share_only_where_there_is_one() -> None:
 
 
 def test_engines_without_code_for_it_refuse_it_by_name() -> None:
-    with pytest.raises(InputError, match="no code for flip"):
+    with pytest.raises(InputError, match="engine cpu has no code for flip; use engine steps"):
         distal.learn("evolved:1", flip=0.1, **{**SHORT, "engine": "cpu"})
     with pytest.raises(InputError, match=r"flip is 1\.5"):
         distal.learn("evolved:1", flip=1.5, **SHORT)

@@ -64,6 +64,8 @@ def test_it_is_made_again_and_learns_the_same() -> None:
 
 def test_the_command_line_shows_trains_and_evolves(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     chosen, short = ["--wrap", IMAGE, "--hidden", "3"], ["--trials", "1", "--episodes", "2"]
+    plain = output_json(capsys, "env", ROOM, "--hidden", "3", *short)
+    assert plain["observations"].endswith("'mission': MissionSpace(<function EmptyEnv._gen_mission>, None))")
     text = output(capsys, "env", ROOM, *chosen, *short)
     assert f"outputs       7 actions: {', '.join(NAMES)}" in text
     assert "speed         stepped in Python; the environment alone takes " in text

@@ -26,6 +26,7 @@ _LONGEST_WORD, _LONGEST_MESSAGE = 300, 1200  # letters of a refusal, as a path m
 _TAIL = 300  # … of its end, which says what to do
 # Characters that turn the direction of writing round. There are languages that need them in a name.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+(?=>)")
 MOST = 2**20  # entries of a list, unless who asks for it says otherwise
 _MOST_NUMBERS = 2**28  # in an array that is made from lists
 T = TypeVar("T")
@@ -44,7 +45,13 @@ def shown(value: object) -> str:
         text = " ".join(line.strip() for line in repr(value).splitlines())
     except Exception:  # an object may fail to describe itself, and a number may have too many digits
         return f"an object of type {type(value).__name__}"
+    text = without_addresses(text)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def without_addresses(text: str) -> str:
+    """Return a description of an object without where it lies in memory, which nobody needs."""
+    return _ADDRESS.sub("", text)
 
 
 def brief(message: str) -> str:

@@ -17,10 +17,10 @@ def short(name: str, longest: int = _LONGEST) -> str:
 
 def with_error(mean: float, error: float | None) -> str:
     """Write a mean with its standard error, where there is one."""
-    return f"{mean:.2f}" + ("" if error is None else f" ± {error:.2f}")
+    return f"{mean:z.2f}" + ("" if error is None else f" ± {error:z.2f}")
 
 
-def or_dash(value: float | None, form: str = ".2f") -> str:
+def or_dash(value: float | None, form: str = "z.2f") -> str:
     """Write a number, or a dash where there is none."""
     return "–" if value is None else f"{value:{form}}"
 

@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import tempfile
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,40 @@ def to_npz(**arrays: NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
+
+
+def from_npz(
+    data: bytes, what: str, needed: Sequence[str], others: Sequence[str] = ()
+) -> tuple[object, dict[str, NDArray[Any]]]:
+    """Read an NPZ file of arrays and one JSON text, `about`; nothing in it is unpickled.
+
+    Args:
+        data: The content of the file.
+        what: What its numbers are called in a refusal.
+        needed: The arrays that it must hold.
+        others: The arrays that it may hold besides.
+
+    Returns:
+        What the JSON says, and the arrays by name.
+
+    Raises:
+        InputError: If it is no such file, is damaged, or does not fit in memory.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sizes = {entry.filename.removesuffix(".npy"): entry.file_size for entry in archive.infolist()}
+    except Exception:  # a zip file can be damaged in many ways
+        raise InputError("it is not an NPZ file, or is damaged") from None
+    needed = ("about", *needed)
+    if not set(needed) <= set(sizes) <= {*needed, *others}:
+        raise InputError(f"it holds {checks.shown(sorted(sizes))}, expected {', '.join(needed)}")
+    memory.Estimate(what, sizes, "end other work").check()
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in sizes}
+        return json.loads(str(arrays.pop("about")), parse_constant=_no_number), arrays
+    except Exception:  # and so can what it holds
+        raise InputError("it is damaged") from None
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

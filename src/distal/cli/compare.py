@@ -137,7 +137,7 @@ def _show_learners(comparison: Comparison) -> None:
         if share is not None:
             cells.append(f"{result.reached:.0%} ({share[0]:.0%}, {share[1]:.0%})")
         if result.chance is not None and result.difference is not None:
-            cells += [f"{result.chance.fitness:.2f}", *([f"{result.difference.p:.2g}"] * fixed)]
+            cells += [f"{result.chance.fitness:z.2f}", *([f"{result.difference.p:.2g}"] * fixed)]
         table.add_row(_folded(visible(name)), *cells)
     console().print(table)
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from distal import engines
 from distal._version import __version__
-from distal.base.checks import InputError, counted
+from distal.base.checks import InputError, counted, without_addresses
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, whole
@@ -76,14 +76,14 @@ def run(args: argparse.Namespace) -> None:
 def described(task: Task[Any], chance: Result) -> dict[str, Any]:
     """Return what is known of a task, ready for JSON."""
     encoder = task.encoder
-    space = str(encoder.space) if isinstance(encoder, Encoder) else ""
+    space = without_addresses(str(encoder.space)) if isinstance(encoder, Encoder) else ""
     states = task.states if isinstance(task, TableTask) else None
     return {
         **task.about(),
         "observations": None if encoder is None else space,
         "encoder": None if encoder is None else encoder.word,
         "left_out": list(encoder.left_out) if isinstance(encoder, Encoder) else [],
-        "actions": str(task.env.action_space) if isinstance(task, EnvTask) else None,
+        "actions": without_addresses(str(task.env.action_space)) if isinstance(task, EnvTask) else None,
         "action_names": list(task.actions),
         "steps": task.steps,
         "states": states,
@@ -118,7 +118,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         "",
         wrap=True,
     )
-    score.add_row("mean EP of an episode", f"{chance.ep.mean():.2f}" if chance.ep is not None else "")
+    score.add_row("mean EP of an episode", f"{chance.ep.mean():z.2f}" if chance.ep is not None else "")
     score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
     if chance.reached is not None:
         score.add_row("trials that reached the goal", f"{chance.reached:.1%}")

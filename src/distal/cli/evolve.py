@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 from concurrent.futures import Executor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -202,10 +201,11 @@ class _Lines(Told):
     """Lines on stderr where it is no terminal: of generations now and then, and once a minute within one."""
 
     def __init__(self, config: Config, cluster: Executor | None) -> None:
-        self.config, self.cluster = config, cluster
+        self.cluster = cluster
         self.work = "the first population"
         self.count = Count(None)
         self.written = self.count.began
+        self.left = following.Left(config)
 
     def add(self, episodes: int, steps: int) -> None:
         """Hear of more episodes of a generation."""
@@ -220,16 +220,16 @@ class _Lines(Told):
     def told(self, step: Step) -> None:
         """Hear of a generation."""
         ended = step.generation == step.generations
-        self.work = "winners, measured again" if ended else f"generation {step.generation + 1}"
+        self.work = "winners, measured again" if ended else f"generation {step.generation + 1:,}"
         self.count = Count(None)
-        scores = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
+        left = self.left.after(step)
+        scores = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
         text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}{on_workers(self.cluster)}"
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or ended:
             self.written = self.count.began
-            config = replace(self.config, generations=step.generations)  # --resume may ask for more
-            left = following.seconds_left(config, step)
-            tell(f"generation {step.generation} of {step.generations}  {text}  about {duration(left)} left")
+            rest = "" if left is None else f"  about {duration(left)} left"
+            tell(f"generation {step.generation:,} of {step.generations:,}  {text}{rest}")
 
 
 def _show_evolved(evolved: Evolved, out: str) -> None:
@@ -255,7 +255,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
             chance = spread(fresh.chance, None if narrow else fresh.chance_standard_error)
             cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
         own = spread(fresh.fitness, fresh.standard_error)
-        table.add_row(str(winner.run), str(winner.generation), f"{winner.selected:.2f}", own, *cells)
+        table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
     for line in (
         SINCE,

@@ -129,7 +129,7 @@ def _show(found: Inspection) -> None:
         points = found.sensitivity[name]
         own = getattr(found.rule, name)
         along.add_row(name, *(f"{value:.3g}{'=' if value == own else ''}" for value in points))
-        along.add_row("", *(f"{effect.fitness:.2f}" for effect in points.values()), style="dim")
+        along.add_row("", *(f"{effect.fitness:z.2f}" for effect in points.values()), style="dim")
     out.print(along)
     out.print("=: the rule's own value")
     _show_findings(found, FINDINGS)
@@ -152,7 +152,7 @@ def _worth(found: Inspection, row: int, change: int) -> str:
         return "·  "
     one = found.knockout(row, change)
     reach = (one.effect.high - one.effect.low) / 2
-    return f"{one.effect.difference:+.2f} ± {reach:.2f}{' *' if one.matters else '  '}"
+    return f"{one.effect.difference:+z.2f} ± {reach:.2f}{' *' if one.matters else '  '}"
 
 
 def _show_set(found: RuleSet) -> None:
@@ -169,7 +169,7 @@ def _show_set(found: RuleSet) -> None:
         one = found.results[k]
         often = np.argsort(-found.usages[k].rows, kind="stable")[:4]
         most = ", ".join(f"{row} {signed(found.rules[k].delta_w[row])}" for row in often)
-        chance = "" if one.chance is None else f"{one.chance.fitness:.2f}"
+        chance = "" if one.chance is None else f"{one.chance.fitness:z.2f}"
         table.add_row(
             found.names[k], str(found.clusters[k]), spread(one.fitness, one.standard_error), chance, most
         )
@@ -179,7 +179,7 @@ def _show_set(found: RuleSet) -> None:
         if found.use[row] > 0:
             mark = " *" if row in found.shared else "  "
             rows.add_row(
-                *_row_name(int(row)), f"{found.use[row]:.1%}", f"{found.consensus[row]:+.2f}",
+                *_row_name(int(row)), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
                 f"{found.agreement[row]:.0%}{mark}",
             )  # fmt: skip
     out.print(rows)

@@ -17,6 +17,7 @@ from distal.base.files import check_target, write_pieces
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command
 from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Difference, Result
@@ -50,6 +51,11 @@ def add_evaluation(command: Parser, remark: str = "") -> None:
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )
     command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument(
+        "--save",
+        metavar="FILE",
+        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
+    )
     options.add_evaluation(command, remark=remark, switch=True)
 
 
@@ -65,6 +71,8 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
         check_target(args.csv, rb"trial,(goal|final_position),")
+    if args.save is not None:
+        result_file.check_name(args.save)
     settings, task = options.settings(args), options.task(args)
     switch = options.switch(args, task)
     beside = not args.no_chance and learner.kind != Chance.kind
@@ -82,10 +90,12 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            **settings,
+            keep_weights=args.save is not None, **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
+    if args.save is not None:
+        result.save(args.save)
     if args.json:
         print_json({"version": __version__, **result.to_dict(args.curves)})
     else:
@@ -99,7 +109,7 @@ def show_result(result: Result) -> None:
     rows = [*_fitness(result, columns), *_behaviour(found)]
     if result.maze is not None:
         shortest = np.array(result.maze.start_distances)[result.goals]
-        rows.append(("perfect agent", f"{shortest.mean():.2f}"))
+        rows.append(("perfect agent", f"{shortest.mean():z.2f}"))
     checkpoints = [one.checkpoints for one in columns]
     verdicts = list(_verdicts(result.learner.kind, result.difference, found))
     names = [name_of(one.learner) for one in columns]
@@ -119,7 +129,7 @@ def show_result(result: Result) -> None:
         marks = list(result.checkpoints)[-_MARKS:]
         curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
         for name, best in zip(names, checkpoints, strict=True):
-            curve.add_row(name, *(f"{best[mark]:.2f}" for mark in marks))
+            curve.add_row(name, *(f"{best[mark]:z.2f}" for mark in marks))
         out.print(curve)
         if result.maze is not None or len(result.task.goals) > 1:
             _show_goals(out, columns)
@@ -191,8 +201,8 @@ def _behaviour(found: list[Behaviour]) -> Iterator[tuple[str, ...]]:
         yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in found))
         yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in found))
         yield ("reached after first success", *("–" if one is None else f"{one:.2%}" for one in kept))
-    yield ("mean EP of the first tenth", *(f"{one.first_tenth:.2f}" for one in found))
-    yield ("mean EP of the last tenth", *(f"{one.last_tenth:.2f}" for one in found))
+    yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in found))
+    yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in found))
 
 
 def _show_goals(out: Console, columns: list[Result]) -> None:
@@ -205,7 +215,7 @@ def _show_goals(out: Console, columns: list[Result]) -> None:
     for g, goal in enumerate(result.task.goals):
         distance = () if distances is None else (str(distances[g]),)
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
-        best = (f"{final.mean():.2f}" for final in finals)
+        best = (f"{final.mean():z.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)
         table.add_row(visible(goal), *distance, *best, *reached)
     out.print(table)
@@ -219,7 +229,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
     table = new_table("phase", *heads)
     count = found[0].best.shape[1]
     for phase in range(count) if count <= _PHASES else (*range(_PHASES - 1), count - 1):
-        best = (f"{one.best[:, phase].mean():.2f}" for one in found)
+        best = (f"{one.best[:, phase].mean():z.2f}" for one in found)
         reached = (f"{one.reached[phase]:.0%}" for one in found if one.reached is not None)
         medians = (one.median_until[phase] for one in found if one.median_until is not None)
         until = ("–" if median is None else f"{median:g}" for median in medians)
@@ -232,8 +242,8 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
         if lost is not None:
             gap = spread(lost.lost, lost.standard_error, sign=True)
             out.print(
-                f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:.2f} when it left, "
-                f"{lost.came_back_with:.2f} in the first episode after it came back ({gap})"
+                f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
+                f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"
             )
 
 

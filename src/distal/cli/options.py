@@ -410,6 +410,8 @@ class _Cluster(Executor):
 
 # How the command line spells what `learn` suggests instead; it always keeps the EP of every episode.
 _SPELLED = {
+    ", pass chance=False or keep_ep=False or keep_weights=False": ", add --no-chance, leave out --save",
+    ", pass keep_ep=False or keep_weights=False": ", leave out --save",
     ", pass chance=False or keep_ep=False": ", add --no-chance",
     ", pass keep_ep=False": "",
     "pass actions='bins:3' (--actions bins:3)": "add --actions bins:3",

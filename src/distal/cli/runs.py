@@ -86,7 +86,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
     """Print what folders of runs hold."""
     out = console()
     for entry in summaries:
-        done = entry["done"] if entry["done"] is not None else "none"
+        done = "none" if entry["done"] is None else f"{entry['done']:,}"
         unfinished = f"continue with: {resume_command(entry['folder'])}"
         state = "finished" if entry["finished"] else unfinished
         task = "" if entry["task"] == MAZES[DEFAULT_MAZE] else f"task {entry['task']}, "
@@ -103,7 +103,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, {task}{conditions}"
             f"{search_used(entry['search'], entry['elites'], entry['options'])}, seed {entry['seed']}, "
-            f"generation {done} of {entry['generations']}, {state}",
+            f"generation {done} of {entry['generations']:,}, {state}",
             soft_wrap=True,
         )
         best = "selected" if entry["finished"] else "best fitness"
@@ -115,9 +115,9 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             if run["chance"] is not None:
                 own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
                 beats = "yes" if own.beats_chance else "no"
-                chance = (f"{run['chance']:.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
-            found = str(run["found_in_generation"])
-            table.add_row(str(run["run"]), found, f"{run['best']:.2f}", fresh, *chance)
+                chance = (f"{run['chance']:z.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
+            found = f"{run['found_in_generation']:,}"
+            table.add_row(str(run["run"]), found, f"{run['best']:z.2f}", fresh, *chance)
         out.print(table)
     out.print(SINCE, style="dim")
 

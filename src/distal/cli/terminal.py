@@ -96,4 +96,4 @@ def new_table(*columns: str | Text, wrap: bool = False) -> Table:
 
 def spread(mean: float, error: float | None, sign: bool = False) -> str:
     """Write a mean with its standard error, if there is one."""
-    return f"{mean:{'+' if sign else ''}.2f}" + (f" ± {error:.2f}" if error is not None else "")
+    return f"{mean:{'+' if sign else ''}z.2f}" + (f" ± {error:.2f}" if error is not None else "")

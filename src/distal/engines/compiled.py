@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, instance
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine
+from distal.engines.registry import imported
 from distal.learners import Learner, hill_climbing
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
@@ -40,21 +41,20 @@ class CompiledEngine(Engine):
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
         unknown = unknown_to(self.name, batch.settings)
         if unknown is not None:
-            raise InputError(unknown)
+            raise InputError(f"{unknown}; {_instead(batch)}")
         if batch.kind not in _PACKED:
             raise InputError(
-                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; "
-                "use engine reference"
+                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {_instead(batch)}"
             )
         task, table = batch.task, batch.task.table(batch.settings)
         if table is None:
-            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; use engine steps")
+            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {_instead(batch)}")
         instance("the table of the task", table, Table, "a Table, or None")
         # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
         if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:
             raise InputError(
                 f"the task has {table.inputs} inputs and {table.outputs} actions, compiled engines take "
-                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; use engine reference"
+                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {_instead(batch)}"
             )
         if (table.inputs, table.outputs) != (task.inputs, task.outputs):
             raise InputError(
@@ -64,6 +64,15 @@ class CompiledEngine(Engine):
         if batch.last_goal >= table.goals:
             raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
         return table
+
+
+def _instead(batch: Batch) -> str:
+    """Say which engine runs a batch that this one refuses: steps where it can, since it is compiled too."""
+    try:
+        reason = imported("steps").supports(batch)
+    except InputError as refusal:
+        reason = str(refusal)
+    return f"use engine {'steps' if reason is None else 'reference'}"
 
 
 class PackedLearners(NamedTuple):

@@ -333,15 +333,15 @@ class Evaluation(Frozen):
     goals: Goals | None = None
 
     def __repr__(self) -> str:
-        beside = "chance left out" if self.chance is None else f"chance {self.chance.mean():.2f}"
-        return f"Evaluation({counted(len(self.returns), 'episode')}: mean return {self.mean:.2f}, {beside})"
+        beside = "chance left out" if self.chance is None else f"chance {self.chance.mean():z.2f}"
+        return f"Evaluation({counted(len(self.returns), 'episode')}: mean return {self.mean:z.2f}, {beside})"
 
     def _repr_html_(self) -> str:
         both = {"agent": self.returns} | ({} if self.chance is None else {"chance": self.chance})
         ends = [interval(one) for one in both.values()]
         rows = [
-            ("mean return", *(f"{one.mean():.2f}" for one in both.values())),
-            ("its 95 % interval", *(f"{low:.2f} to {high:.2f}" for low, high in ends)),
+            ("mean return", *(f"{one.mean():z.2f}" for one in both.values())),
+            ("its 95 % interval", *(f"{low:z.2f} to {high:z.2f}" for low, high in ends)),
             ("mean length", f"{self.lengths.mean():.1f}", *[""] * (len(both) - 1)),
             ("p, paired t-test", or_dash(self.p, ".2g"), *[""] * (len(both) - 1)),
         ]
@@ -448,9 +448,9 @@ class Evaluation(Frozen):
             lines.append(f"cut off before the environment ended them: {counted(self.cut, 'episode')}")
         if self.goals is not None:
             for goal, name in enumerate(self.goals.names[:_GOALS_SHOWN]):
-                beside = "" if self.chance is None else f", chance {self._towards(self.chance, goal):.2f}"
+                beside = "" if self.chance is None else f", chance {self._towards(self.chance, goal):z.2f}"
                 own = "  (trained)" if goal == self.goals.trained else ""
-                lines.append(f"goal {name}: {self._towards(self.returns, goal):.2f}{beside}{own}")
+                lines.append(f"goal {name}: {self._towards(self.returns, goal):z.2f}{beside}{own}")
             if len(self.goals.names) > _GOALS_SHOWN:
                 lines.append(f"and {len(self.goals.names) - _GOALS_SHOWN} more goals")
         return "\n".join(lines)
@@ -458,7 +458,7 @@ class Evaluation(Frozen):
 
 def _line(values: NDArray[np.float64]) -> str:
     low, high = interval(values)
-    return f"{values.mean():.2f} (95 %: {low:.2f} to {high:.2f})"
+    return f"{values.mean():z.2f} (95 %: {low:z.2f} to {high:z.2f})"
 
 
 def evaluate(

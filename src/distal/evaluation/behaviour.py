@@ -97,7 +97,7 @@ class Behaviour(Frozen):
     def __repr__(self) -> str:
         return (
             f"Behaviour(goal reached in {or_dash(self.reached, '.1%')} of the episodes, after a success in "
-            f"{or_dash(self.retained, '.1%')}; mean EP {self.first_tenth:.2f}, later {self.last_tenth:.2f})"
+            f"{or_dash(self.retained, '.1%')}; mean EP {self.first_tenth:z.2f}, later {self.last_tenth:z.2f})"
         )
 
     @property

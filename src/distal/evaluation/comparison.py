@@ -207,7 +207,7 @@ class Comparison(Frozen):
         for name, result, between in zip(self.names, self.results, self.intervals, strict=True):
             said = f"{name}: {written(result.fitness, between)}"
             said += "" if result.reached is None else f", reached {result.reached:.0%}"
-            lines.append(said + ("" if result.chance is None else f", chance {result.chance.fitness:.2f}"))
+            lines.append(said + ("" if result.chance is None else f", chance {result.chance.fitness:z.2f}"))
         for one in self.differences:
             p = "" if one.signed_rank is None else f", signed-rank p = {one.signed_rank:.2g}"
             lines.append(
@@ -334,7 +334,7 @@ def _row(one: PairedDifference) -> dict[str, Any]:
 
 def _span(values: Sequence[float]) -> str:
     """Write the lowest and the highest of some numbers."""
-    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    low, high = f"{min(values):z.2f}", f"{max(values):z.2f}"
     return low if low == high else f"{low} to {high}"
 
 

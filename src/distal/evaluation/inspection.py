@@ -169,7 +169,7 @@ class Inspection(Frozen):
 
     def __repr__(self) -> str:
         return (
-            f"Inspection({short(name_of(self.rule))}: fitness {self.fitness:.2f}, "
+            f"Inspection({short(name_of(self.rule))}: fitness {self.fitness:z.2f}, "
             f"chance {or_dash(self._chance)}; {len(self.needed)} rows matter, "
             f"{len(self.smallest.rows)} in the smallest rule)"
         )
@@ -193,22 +193,24 @@ class Inspection(Frozen):
         better = [one for one in self.knockouts if one.matters and one.effect.difference < 0]
         against, fresh = self.result.difference, self.smallest.fresh
         return (
-            ("fitness (mean best EP)", f"{self.fitness:.2f}"),
+            ("fitness (mean best EP)", f"{self.fitness:z.2f}"),
             ("chance", or_dash(self._chance)),
             ("p of the difference to chance", or_dash(None if against is None else against.p, ".2g")),
             ("updates with m = +1", f"{self.usage.rewarded:.0%}"),
             ("rows used most", ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)),
             ("rows never used", listed(self.usage.unused)),
-            ("rows worse at 0", listed(f"{one.row} ({one.effect.difference:+.1f})" for one in worse)),
+            ("rows worse at 0", listed(f"{one.row} ({one.effect.difference:+z.1f})" for one in worse)),
             (
                 "changes for the better",
-                listed(f"{one.row} to {signed(one.change)} ({one.effect.difference:+.1f})" for one in better),
+                listed(
+                    f"{one.row} to {signed(one.change)} ({one.effect.difference:+z.1f})" for one in better
+                ),
             ),
             ("rows used, no change shows", listed(self.idle)),
             *((f"m {name}", spoken(effect)) for name, effect in self.signal.items()),
             ("rows of the smallest rule", listed(self.smallest.rows)),
-            ("smallest rule, fresh trials", f"{fresh.fitness:.2f}, {spoken(fresh)}"),
-            ("chance, fresh trials", f"{self.smallest.chance:.2f}"),
+            ("smallest rule, fresh trials", f"{fresh.fitness:z.2f}, {spoken(fresh)}"),
+            ("chance, fresh trials", f"{self.smallest.chance:z.2f}"),
         )
 
     @property
@@ -401,4 +403,4 @@ def listed(some: Iterable[object]) -> str:
 
 def spoken(effect: Effect) -> str:
     """Write an effect: the difference and its interval."""
-    return f"{effect.difference:+.2f} ({effect.low:+.2f} to {effect.high:+.2f})"
+    return f"{effect.difference:+z.2f} ({effect.low:+z.2f} to {effect.high:+z.2f})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
@@ -22,6 +23,7 @@ from distal.base.checks import (
     reading,
     text,
 )
+from distal.base.checks import path as checked_path
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short, with_error
 from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
@@ -31,16 +33,19 @@ from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines import Runner
 from distal.engines.batch import EPs, best_so_far
+from distal.evaluation import result_file
 from distal.evaluation.agents import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
+from distal.evaluation.result_file import ARRAYS, CHANCE
 from distal.evaluation.trials import Conditions, checked_numbers
 from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.learners.chance import Chance
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.networks import Network, Weights, network_for
-from distal.tasks.stored import task_from_fields
+from distal.tasks.sources import AnyTask
+from distal.tasks.stored import StoredTask, restored, task_from_fields
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
@@ -126,7 +131,7 @@ class Result(Frozen):
             ["fitness: mean best EP", *(with_error(one.fitness, one.standard_error) for one in both)]
         ]
         rows += [
-            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:.2f}" for one in both)]
+            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:z.2f}" for one in both)]
             for mark in self.checkpoints
         ]
         if self.target is not None:
@@ -161,7 +166,7 @@ class Result(Frozen):
     @property
     def _beside(self) -> str:
         if self.chance is not None:
-            return f", chance {self.chance.fitness:.2f}"
+            return f", chance {self.chance.fitness:z.2f}"
         return "" if self.learner.kind == Chance.kind else ", chance left out"
 
     @property
@@ -285,9 +290,15 @@ class Result(Frozen):
             The agent.
 
         Raises:
-            InputError: if no weights were kept, there is no such trial, or its learner changes
-                the weights within an episode, too, which an agent does not.
+            InputError: if no weights were kept, there is no such trial, the result was loaded
+                without its task and needs it, or its learner changes the weights within an
+                episode, too, which an agent does not.
         """
+        if isinstance(self.task, StoredTask) and not self.task.senses_bits and self.hidden is not None:
+            why = self.task.unmade or f"{self.task.name} is only described here"
+            raise InputError(
+                f"an agent needs its task: {why}; Result.load(path, task=…) takes the task itself"
+            )
         if self.learner.within:
             raise InputError(
                 f"learner is of kind {self.learner.kind}, which changes weights within an episode, and an "
@@ -324,9 +335,11 @@ class Result(Frozen):
                 "difference_standard_error": difference.standard_error,
                 "p": difference.p,
             }
+        return {**own, "episodes": self.episodes, **self._deciding()}
+
+    def _deciding(self) -> dict[str, Any]:
+        """Return every setting that made the numbers, ready for JSON."""
         return {
-            **own,
-            "episodes": self.episodes,
             "trials": self.trials,
             "resample": self.resample,
             **({} if self.switch is None else {"switch": self.switch.to_dict()}),
@@ -354,6 +367,68 @@ class Result(Frozen):
             scales = {name: beside[name] for name in Chance.names}
             return replace(own, chance=cls._read(beside, Chance(**scales), shared_fields(given)))
 
+    def save(self, path: str | Path) -> None:
+        """Write the curves, the weights and all that decided them to an NPZ file, which `load` reads.
+
+        Args:
+            path: The file; its name ends in .npz.
+
+        Raises:
+            InputError: If it cannot be written.
+        """
+        both = {"": self} if self.chance is None else {"": self, CHANCE: self.chance}
+        arrays = {
+            f"{whose}{name}": getattr(one, name)
+            for whose, one in both.items()
+            for name in ARRAYS
+            if getattr(one, name) is not None
+        }
+        own = {
+            **self._deciding(),
+            "cut": self.cut,
+            "target": self.target,
+            "senses_bits": self.task.senses_bits,
+        }
+        beside = None
+        if self.chance is not None:
+            by = self.chance
+            beside = {**by.learner.numbers, "cut": by.cut, "engine": by.engine, "workers": by.workers}
+        result_file.write(path, own, beside, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path, task: AnyTask = None) -> Self:
+        """Read a result that `save` wrote, with the same numbers.
+
+        A task that can be made again from its file, such as an environment by its id, is; any
+        other is only described, unless it is given. A described one is enough for all numbers;
+        an agent needs the task, if that has observations of its own.
+
+        Args:
+            path: The file.
+            task: The task, given again: where it was made in Python.
+
+        Returns:
+            The result.
+
+        Raises:
+            InputError: If the file cannot be read, is damaged or no result, or is one of another task.
+        """
+        given = checked_path("the name of a file", path)
+        try:
+            own, beside, arrays = result_file.read(given)
+            shared = shared_fields(own)
+            shared["task"] = _made_again(shared["task"], task, own)
+            with reading("it"):
+                loaded = cls._read_arrays(own, read_learner(own), shared, arrays, "")
+                if beside is None:
+                    return loaded
+                scales = {name: beside[name] for name in Chance.names}
+                shared |= {"engine": _engine(beside), "workers": _workers(beside)}
+                chance = cls._read_arrays(beside, Chance(**scales), shared, arrays, CHANCE)
+                return replace(loaded, chance=chance)
+        except InputError as error:
+            raise InputError(f"result {str(given)!r}: {error}") from None
+
     @classmethod
     def _read(cls, given: Mapping[str, Any], learner: Learner, shared: Mapping[str, Any]) -> Self:
         """Read the curves of a learner, or of chance beside it."""
@@ -369,6 +444,29 @@ class Result(Frozen):
             raise InputError("best and ep do not belong together: best is the lowest ep so far")
         cut = integer("cut", given.get("cut", 0), 0, best.size)
         return cls(best=best, learner=learner, ep=ep, cut=cut, **shared)
+
+    @classmethod
+    def _read_arrays(
+        cls,
+        given: Mapping[str, Any],
+        learner: Learner,
+        shared: Mapping[str, Any],
+        arrays: Mapping[str, NDArray[Any]],
+        whose: str,
+    ) -> Self:
+        """Read the curves and weights of a learner, or of chance beside it, from a file."""
+        found = {name: arrays.get(f"{whose}{name}") for name in ARRAYS}
+        curves = {"best": found["best"], "ep": found["ep"]}
+        result = cls._read({**given, "curves": curves}, learner, shared)
+        if (found["hidden"] is None) != (found["output"] is None):
+            raise InputError("of the weights, hidden or output is missing")
+        for name, shape in zip(("hidden", "output"), result.network.shapes, strict=True):
+            weights, expected = found[name], (len(result.best), *shape)
+            if weights is not None and (
+                weights.shape != expected or weights.dtype != np.float32 or not np.isfinite(weights).all()
+            ):
+                raise InputError(f"{name} has the shape {weights.shape}, expected finite weights {expected}")
+        return replace(result, hidden=found["hidden"], output=found["output"])
 
     def _numbers(self, curves: bool) -> dict[str, Any]:
         behaviour, phases = self.behaviour, self.phases
@@ -431,7 +529,7 @@ class Result(Frozen):
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
-        curve = ", ".join(f"{value:.2f} at {mark:,}" for mark, value in self.checkpoints.items())
+        curve = ", ".join(f"{value:z.2f} at {mark:,}" for mark, value in self.checkpoints.items())
         lines = [
             f"{name_of(self.learner)}: {self._asked}, seed {self.seed}",
             f"fitness  {_with_error(self.fitness, self.standard_error)}",
@@ -498,9 +596,31 @@ def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
         "trials": trials,
         "resample": resample,
         "seed": seed,
-        "engine": text("engine", data["engine"], MAX_NAME),
-        "workers": None if data["workers"] is None else integer("workers", data["workers"], 1),
+        "engine": _engine(data),
+        "workers": _workers(data),
     }
+
+
+def _engine(data: Mapping[str, Any]) -> str:
+    return text("engine", data["engine"], MAX_NAME)
+
+
+def _workers(data: Mapping[str, Any]) -> int | None:
+    return None if data["workers"] is None else integer("workers", data["workers"], 1)
+
+
+def _made_again(kept: Task[Any], given: AnyTask, data: Mapping[str, Any]) -> Task[Any]:
+    """Return the task that a file describes, made again or given; else the description, with the reason."""
+    if not isinstance(kept, StoredTask):
+        return restored(kept, given, "the result is")
+    kept.bits = data.get("senses_bits") is True
+    try:
+        return restored(kept, given, "the result is", "give the task again")
+    except InputError as error:
+        if given is not None:
+            raise
+        kept.unmade = str(error)
+        return kept
 
 
 def read_learner(data: Mapping[str, Any]) -> Learner:

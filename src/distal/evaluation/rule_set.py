@@ -75,13 +75,13 @@ class RuleSet(Frozen):
         by_chance = [one.chance.fitness for one in self.results if one.chance is not None]
         chance = float(np.mean(by_chance)) if by_chance else None
         return (
-            f"RuleSet({len(self.rules)} rules: mean fitness {fitness:.2f}, chance {or_dash(chance)}; "
+            f"RuleSet({len(self.rules)} rules: mean fitness {fitness:z.2f}, chance {or_dash(chance)}; "
             f"{len(self.shared)} rows shared, {len(set(self.clusters))} clusters)"
         )
 
     def _repr_html_(self) -> str:
         rows = [
-            (row["rule"], row["cluster"], f"{row['fitness']:.2f}", or_dash(row["chance"]))
+            (row["rule"], row["cluster"], f"{row['fitness']:z.2f}", or_dash(row["chance"]))
             for row in self._rows()
         ]
         title = f"{len(self.rules)} rules; rows on which they agree: {listed(self.shared)}"
@@ -169,8 +169,8 @@ class RuleSet(Frozen):
         ]
         return (
             ("rules", str(len(self.rules))),
-            ("mean distance of two rules", f"{apart.mean():.2f}"),
-            ("distance of random rules", f"{RANDOM:.2f}"),
+            ("mean distance of two rules", f"{apart.mean():z.2f}"),
+            ("distance of random rules", f"{RANDOM:z.2f}"),
             ("rows shared, most used first", listed(self.shared)),
             ("clusters of several rules", "; ".join(groups) or "none"),
         )

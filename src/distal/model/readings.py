@@ -146,16 +146,17 @@ _OURS = {reading: tuple(row) for reading, row in words().items()}
 
 
 def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why an engine, or "page", cannot compute with settings, and what to do; None if it can."""
+    """Return why an engine, or "page", cannot compute with settings; None if it can."""
     for name, row in words().items():
         value, known = getattr(settings, name), row.known_to(who)
         if who in row.compiled and value not in known:
             if who == "page":
                 return f"the page has no code for {name} {value!r}, expected one of {', '.join(known)}"
-            return f"engine {who} has no code for {name} {value!r}; use engine reference"
+            return f"engine {who} has no code for {name} {value!r}"
     if settings.flip and who in NEVER_FLIP:
-        named = "the page" if who == "page" else f"engine {who}"
-        return f"{named} has no code for flip; use engine reference"
+        if who == "page":
+            return "the page has no code for flip; leave it out"
+        return f"engine {who} has no code for flip"
     return None
 
 

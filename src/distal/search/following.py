@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from distal.base import progress as terminal
@@ -16,6 +18,8 @@ from distal.search.recorder import Step
 from distal.search.search import Search
 
 LABEL = "evolving"
+_LATELY = 5  # generations whose pace is that of the rest
+_LONG_FIRST = 300.0  # seconds of a first generation beside which compiling is short
 Heard = Callable[[Step], None] | None
 
 
@@ -41,11 +45,37 @@ def seconds_of(config: Config, runner: Runner, since: int = -1) -> float:
     return pace.expected(example(config), episodes_of(config, since), runner)
 
 
-def seconds_left(config: Config, step: Step) -> float:
-    """Return about how long the rest takes at the pace of a generation, with its winners measured again."""
-    until = config.spent(step.generation)
-    before = config.spent(step.generation - 1) if step.generation else _chosen(config)
-    return episodes_of(config, step.generation) * step.seconds / (config.runs * (until - before))
+class Left:
+    """Says how long the rest of an evolution takes, at the pace of its last few generations.
+
+    The first generation that it hears of began with compiling and with starting processes. It counts only
+    where nothing else is known and it was so long that these do not matter.
+
+    Args:
+        config: The configuration.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config, self._heard = config, False
+        self._lately: deque[Step] = deque(maxlen=_LATELY)
+
+    def after(self, step: Step) -> float | None:
+        """Return the seconds left after a generation, with those that measure winners; None if unknown."""
+        config = replace(self.config, generations=step.generations)  # `resume` may ask for more
+        first, self._heard = not self._heard, True
+        if not first:
+            self._lately.append(step)
+        known = self._lately or ([step] if step.seconds >= _LONG_FIRST else [])
+        episodes = sum(_episodes_in(config, one.generation) for one in known)
+        if not episodes:
+            return None
+        return episodes_of(config, step.generation) * sum(one.seconds for one in known) / episodes
+
+
+def _episodes_in(config: Config, generation: int) -> int:
+    """Return the episodes of a generation, of all runs."""
+    before = config.spent(generation - 1) if generation else _chosen(config)
+    return config.runs * (config.spent(generation) - before)
 
 
 @contextmanager
@@ -78,14 +108,12 @@ def followed(
             if generation > config.generations:
                 display.begin_part("winners", (display.count.total or 0) - display.count.done)
                 return
-            until = config.spent(generation)
-            before = config.spent(generation - 1) if generation else _chosen(config)
             display.begin_part(
-                f"generation {generation} of {config.generations}", config.runs * (until - before)
+                f"generation {generation:,} of {config.generations:,}", _episodes_in(config, generation)
             )
 
         def heard(step: Step) -> None:
-            display.detail = f"best {min(step.best):.2f}  mean {step.mean:.2f}"
+            display.detail = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
             begin(step.generation + 1)
 
         begin(since + 1)

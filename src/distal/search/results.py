@@ -157,7 +157,7 @@ class Winner:
     def __repr__(self) -> str:
         fresh = with_error(self.fresh.fitness, self.fresh.standard_error)
         return (
-            f"Winner(run {self.run}, {self.learner.label}: selected with {self.selected:.2f}, "
+            f"Winner(run {self.run}, {self.learner.label}: selected with {self.selected:z.2f}, "
             f"fresh {fresh}, chance {or_dash(self.fresh.chance)})"
         )
 
@@ -209,7 +209,7 @@ def _winners_html(title: str, winners: Iterable[Winner]) -> str:
     header = ("run", "generation", "selected with", "on fresh trials", "chance", "difference", "p")
     rows = (
         (
-            one.run, one.generation, f"{one.selected:.2f}",
+            one.run, one.generation, f"{one.selected:z.2f}",
             with_error(one.fresh.fitness, one.fresh.standard_error),
             or_dash(one.fresh.chance), or_dash(one.fresh.difference), or_dash(one.fresh.p, ".2g"),
         )
@@ -240,7 +240,7 @@ class Evolved(Frozen):
 
     def __repr__(self) -> str:
         fresh = float(np.mean([winner.remeasured for winner in self.winners]))
-        return f"Evolved({self._size}: winners {fresh:.2f} on fresh trials, chance {or_dash(self.chance)})"
+        return f"Evolved({self._size}: winners {fresh:z.2f} on fresh trials, chance {or_dash(self.chance)})"
 
     def _repr_html_(self) -> str:
         return _winners_html(f"{self._size}, seed {self.config.seed}; {self._measured}", self.winners)
@@ -286,7 +286,7 @@ class Evolved(Frozen):
         for one in self.winners:
             fresh = one.fresh
             beside = (
-                "" if fresh.chance is None else f", chance {fresh.chance:.2f}, p = {or_dash(fresh.p, '.2g')}"
+                "" if fresh.chance is None else f", chance {fresh.chance:z.2f}, p = {or_dash(fresh.p, '.2g')}"
             )
             lines.append(f"run {one.run}  {with_error(fresh.fitness, fresh.standard_error)}{beside}")
         verdict = self.verdict

@@ -137,7 +137,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
     own = {row: [*_row_cells(row), signed(found.rule.delta_w[row])] for row in used}
     worth = {(one.row, one.change): one for one in found.knockouts}
-    cells = {at: f"{one.effect.difference:+.2f} ± {one.effect.reach:.2f}" for at, one in worth.items()}
+    cells = {at: f"{one.effect.difference:+z.2f} ± {one.effect.reach:.2f}" for at, one in worth.items()}
     tones = {
         cells[at]: "bad" if one.effect.difference > 0 else "good" for at, one in worth.items() if one.matters
     }
@@ -163,14 +163,14 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         Heading("The modulatory signal"),
         Table(
             "", "", "", ("m", "fitness", "difference (95 % interval)"),
-            [[name, f"{one.fitness:.2f}", spoken(one)] for name, one in found.signal.items()],
+            [[name, f"{one.fitness:z.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
         Heading("Its four numbers"),
         drawn["numbers"],
         Heading("The smallest rule that does as well"),
         Text(
-            f"Rows {listed(smallest.rows)}. In fresh trials its fitness is {smallest.fresh.fitness:.2f}, "
-            f"{spoken(smallest.fresh)} against the whole rule; chance {smallest.chance:.2f}."
+            f"Rows {listed(smallest.rows)}. In fresh trials its fitness is {smallest.fresh.fitness:z.2f}, "
+            f"{spoken(smallest.fresh)} against the whole rule; chance {smallest.chance:z.2f}."
         ),
         Text(f"How it was found: {CRITERION}."),
         Table(
@@ -197,7 +197,7 @@ def _use_cells(found: Inspection, row: int) -> list[str]:
 
 def _set_blocks(found: RuleSet) -> list[Block]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
-    chance = ["" if one.chance is None else f"{one.chance.fitness:.2f}" for one in found.results]
+    chance = ["" if one.chance is None else f"{one.chance.fitness:z.2f}" for one in found.results]
     return [
         *_findings(found, CLUSTERS),
         Heading("All changes"),
@@ -215,7 +215,7 @@ def _set_blocks(found: RuleSet) -> list[Block]:
             "", "", "Marked are rows on which the rules agree.",
             ("row", "bits", "m", "use", "mean change", "agreement"),
             [
-                [*_row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+.2f}",
+                [*_row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
                  f"{found.agreement[row]:.0%}"]
                 for row in used
             ],

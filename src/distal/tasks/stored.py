@@ -1,7 +1,8 @@
-"""What a folder of runs says of a task, and the task that it is read back as.
+"""What a folder of runs or a result says of a task, and the task that it is read back as.
 
 A task that can be rebuilt (an environment by its id, a saved table) is, when its runs are
-continued. Any other has to be given again. Either way it must be the same task.
+continued or its result is loaded. Any other has to be given again. Either way it must be the
+same task.
 """
 
 from __future__ import annotations
@@ -27,9 +28,16 @@ class StoredTask(Task[Walk]):
         content: What `Task.about` returned.
         success: The EP that counts as success; a result keeps it, a folder does not.
 
+    Attributes:
+        unmade: Why it was not made again, where that was tried.
+        bits: Whether its observations are bits and its actions numbers.
+
     Raises:
         InputError: If the content is not that of a task.
     """
+
+    unmade: str | None = None
+    bits: bool = False
 
     def __init__(self, content: dict[str, Any], success: float | None = None) -> None:
         given: object = content
@@ -43,6 +51,11 @@ class StoredTask(Task[Walk]):
         goals = sequence("goals", content["goals"], "a list of names")
         integer("the number of goals", len(goals), 1)
         self.goals = tuple(text("goals", goal, _LONGEST_NAME) for goal in goals)
+
+    @property
+    def senses_bits(self) -> bool:
+        """Whether its observations are bits and its actions numbers, as far as is known."""
+        return self.bits
 
     def target(self, settings: Settings) -> float | None:
         """Return the EP at or below which the goal counted as reached, where it is known."""
@@ -69,30 +82,47 @@ def task_from_fields(data: Mapping[str, Any]) -> Task[Any]:
     return MazeTask(Maze(tuple(data["maze"]), data["heading"]))
 
 
-def restored(kept: Task[Any], given: AnyTask = None) -> Task[Any]:
-    """Return the task that a folder names: a maze, or the task rebuilt, or the same one given again."""
+def restored(
+    kept: Task[Any],
+    given: AnyTask = None,
+    what: str = "the runs are",
+    again: str = "continue with distal.resume(folder, task=…)",
+) -> Task[Any]:
+    """Return the task that a file names: a maze, or the task rebuilt, or the same one given again.
+
+    Args:
+        kept: The task as the file knows it.
+        given: The task, given again.
+        what: What is of a task, with its verb, for a refusal.
+        again: How to give the task, for a refusal.
+
+    Returns:
+        The task.
+
+    Raises:
+        InputError: If it cannot be rebuilt, or is another one.
+    """
     task = None if given is None else task_of(given)
     if kept.maze is not None:
         if task is not None and task.maze != kept.maze:
-            raise InputError("the runs are of another maze; leave task out")
+            raise InputError(f"{what} of another maze; leave task out")
         return kept
     recipe = kept.to_dict()
     if task is None and recipe is None:
         raise InputError(
-            f"the task {kept.name} was made in Python and cannot be rebuilt from a file; "
-            "continue with distal.resume(folder, task=…)"
+            f"the task {kept.name} was made in Python and cannot be rebuilt from a file; {again}"
         )
     task = rebuilt(recipe) if task is None else task
-    _check_same(kept, task)
+    _check_same(kept, task, what)
     return task
 
 
-def _check_same(kept: Task[Any], task: Task[Any]) -> None:
+def _check_same(kept: Task[Any], task: Task[Any], what: str) -> None:
     before, now = _identity(kept), _identity(task)
     for name, value in before.items():
         if name not in now or now[name] != value:
             here = shown(now.get(name))
-            raise InputError(f"the runs are of another task: {name} is {shown(value)} there, {here} here")
+            raise InputError(f"{what} of another task: {name} is {shown(value)} there, {here} here")
 
 
 def _identity(task: Task[Any]) -> dict[str, Any]:

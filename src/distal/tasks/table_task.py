@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from distal.base import checks, files, memory
-from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, shown, text
+from distal.base import checks, files
+from distal.base.checks import InputError, counted, fields, instance, integer, number, sequence, text
 from distal.base.display import short
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.picture import Picture
@@ -140,7 +137,7 @@ class TableTask(Task["TableWalk"]):
         given = checks.path("table", path)
         data = files.read_bytes(given, "table", files.MOST_OF_RUNS)
         try:
-            about, arrays = _stored(data)
+            about, arrays = files.from_npz(data, "the numbers of the table", ARRAYS)
             needed = ("name", "goals", "steps", "target", "limit", "step_cost")
             kept = fields(about, FORMAT, VERSION, needed)
             table = Table(**arrays, step_cost=kept.pop("step_cost"))
@@ -157,25 +154,6 @@ def _names(what: str, given: object, count: int) -> tuple[str, ...]:
     if len(names) != count:
         raise InputError(f"{what} has {len(names)} names, the table has {count} {what}")
     return tuple(text(what, name, MAX_NAME) for name in names)
-
-
-def _stored(data: bytes) -> tuple[object, dict[str, NDArray[Any]]]:
-    """Return what an NPZ file holds: what is said of the table, and its arrays."""
-    names = ("about", *ARRAYS)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = {entry.filename: entry.file_size for entry in archive.infolist()}
-    except Exception:  # a zip file can be damaged in many ways
-        raise InputError("it is not an NPZ file, or is damaged") from None
-    if sorted(entries) != sorted(f"{name}.npy" for name in names):
-        raise InputError(f"it holds {shown(sorted(entries))}, expected {', '.join(names)}")
-    memory.Estimate("the numbers of the table", entries, "end other work").check()
-    try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in names}
-        return json.loads(str(arrays.pop("about"))), arrays
-    except Exception:  # and so can what it holds
-        raise InputError("it is damaged") from None
 
 
 class TableWalk(Walk):

@@ -119,6 +119,11 @@ class Task(ABC, Generic[W_co]):
         """The names of the actions; their numbers, unless they have their own."""
         return tuple(map(str, range(self.first_action, self.first_action + self.outputs)))
 
+    @property
+    def senses_bits(self) -> bool:
+        """Whether its observations are bits and its actions numbers: an agent then acts without the task."""
+        return self.encoder is None and self.acting is None and self.first_action == 0
+
     @abstractmethod
     def begin(self, goal: int, settings: Settings) -> W_co:
         """Begin a new episode towards a goal, of at most `settings.steps` steps."""

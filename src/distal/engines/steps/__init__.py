@@ -41,7 +41,7 @@ class Steps(Engine):
         instance("batch", batch, Batch, "a Batch")
         unknown = unknown_to(self.name, batch.settings)
         if unknown is not None:
-            return unknown
+            return f"{unknown}; use engine reference"
         network = NETWORKS[batch.settings.network]
         for what, kind in (("networks", network), ("learners", batch.kind)):
             if part_of(kind) is None:
