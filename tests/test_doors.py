@@ -246,10 +246,10 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
 @pytest.mark.parametrize(
     "line",
     [
-        ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""], ["learn", "hc", "--save", ""],
-        ["watch", "hc", "--gif", ""], ["evolve", "--out", ""], ["evolve", "--resume", ""],
-        ["reproduce", "--out", ""], ["readings", "--out", ""], ["tasks", "--out", ""],
-        ["beyond", "--out", ""], ["rivals", "--out", ""],
+        ["maze", "--svg", ""], ["learn", "hc", "--csv", ""], ["learn", "hc", "--maze", ""],
+        ["learn", "hc", "--save", ""], ["watch", "hc", "--gif", ""], ["evolve", "--out", ""],
+        ["evolve", "--resume", ""], ["reproduce", "--out", ""], ["readings", "--out", ""],
+        ["tasks", "--out", ""], ["beyond", "--out", ""], ["rivals", "--out", ""],
     ],
 )  # fmt: skip
 def test_an_empty_path_is_refused_by_the_name_of_its_option(

@@ -246,7 +246,7 @@ def test_installed_packages_bring_theirs_and_a_broken_one_is_passed_over(
     assert distal.Settings(network="feedforward").network == "feedforward"
     assert distal.find_learner("jumps").kind == "jumps"
     assert searches.algorithm("random", {}).name == "random"
-    assert distal.task_of("passage").inputs == 2
+    assert distal.task_of("passage").outputs == 3
     assert "plug-in broken of an installed package is left out: ImportError: no such luck" in caplog.text
 
 

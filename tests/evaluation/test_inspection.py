@@ -90,6 +90,31 @@ def test_the_smallest_rule_meets_its_criterion_and_is_measured_in_fresh_trials(
         assert row not in found.usage.unused
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.1, 2, "shown to be worse"),
+        (0, 2, "not shown to be worse"),
+        (-1, 2, "not shown to be worse"),
+        (-2, -1, "not shown to be worse"),
+    ],
+)
+def test_the_smallest_rule_is_judged_by_the_interval_in_fresh_trials(
+    low: float, high: float, verdict: str, found: distal.Inspection
+) -> None:
+    fresh = replace(found.smallest.fresh, low=low, high=high)
+    judged = replace(found, smallest=replace(found.smallest, fresh=fresh))
+    assert judged.smallest.verdict == verdict
+    assert dict(judged.findings)["smallest rule found, fresh trials"].endswith(f"): {verdict}")
+    assert judged.to_dict()["smallest"]["verdict"] == verdict
+
+
+def test_the_file_of_an_inspection_without_a_verdict_is_read(found: distal.Inspection) -> None:
+    kept = found.to_dict(curves=True)
+    del kept["smallest"]["verdict"]
+    assert distal.Inspection.from_dict(kept).smallest == found.smallest
+
+
 def test_the_same_seed_finds_the_same_smallest_rule(found: distal.Inspection) -> None:
     again = distal.inspect("evolved:1", **SMALL, engine=distal.Runner(workers=1))
     assert again.smallest == found.smallest
@@ -279,7 +304,7 @@ def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
         f"chance {ours['smallest']['chance']:.2f}",
         f"to strengthen there costs {cost(ours, 17, 1)}",
         f"{apart[0]:.1%} of the updates in the first tenth of a trial and {apart[1]:.1%} in the last",
-        f"it does as well: {spoken(ours['signal']['always +1'])}",
+        f"it is not shown to be worse: {spoken(ours['signal']['always +1'])}",
         f"with m always −1, is no use alone: {spoken(ours['signal']['always -1'])}",
         f"chance, which is at {ours['chance']['fitness']:.2f}: {spoken(ours['signal']['swapped'])}",
         f"η costs {along('eta', 0.5)}, twice as much {along('eta', 2)}",

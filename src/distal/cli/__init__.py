@@ -28,7 +28,7 @@ COMMANDS = {
     "compare": ("compare", "compare learners in trials with the same seeds, beside chance"),
     "inspect": (
         "inspect",
-        "look into a rule: which rows it uses and needs, and the smallest rule that does as well",
+        "look into a rule: which rows it uses and needs, and the smallest rule not shown to be worse",
     ),
     "watch": ("watch", "write a page that replays a trial of learning"),
     "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),

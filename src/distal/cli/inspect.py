@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
         commands,
         "inspect",
         run,
-        "look into a rule: which rows it uses and needs, and the smallest rule that does as well",
+        "look into a rule: which rows it uses and needs, and the smallest rule not shown to be worse",
         "Look into a rule: how often each row is used, what each is worth, how fitness depends on the rule's "
         "numbers, and which rows could go. For several rules: what they have in common.",
     )
@@ -133,7 +133,7 @@ def _show(found: Inspection) -> None:
     out.print(along)
     out.print("=: the rule's own value")
     _show_findings(found, FINDINGS)
-    out.print(f"smallest rule: {CRITERION}")
+    out.print(f"smallest rule found: {CRITERION}")
 
 
 def _show_findings(found: Inspection | RuleSet, caption: str) -> None:

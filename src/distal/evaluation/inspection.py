@@ -46,12 +46,14 @@ SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of on
 }
 CRITERION = (
     "rows are set to 0 one after another, the least harmful first; a row stays 0 if the mean paired "
-    "difference, the smaller rule minus the whole, is then at most one standard error"
+    "difference, the smaller rule minus the whole, is then at most one standard error; fresh trials judge "
+    "the outcome, which is not shown to be worse if their 95 % interval includes or lies below 0"
 )
 FINDINGS = (
-    "differences are the changed rule minus the rule in the same trials, with 95 % intervals: above 0 is "
-    "worse; named are rows whose difference holds after Holm's correction for 64 tests"
+    "differences: the changed rule minus the rule, in the same trials, with 95 % intervals; above 0 is "
+    "worse; rows are named where the difference is significant after Holm's correction for 64 tests"
 )
+WORSE, NOT_WORSE = "shown to be worse", "not shown to be worse"
 
 
 @dataclass(frozen=True)
@@ -123,13 +125,16 @@ class Knockout:
 
 @dataclass(frozen=True)
 class Smallest:
-    """The rule that is left when rows are set to 0 for as long as it does as well.
+    """The rule that is left when rows are set to 0 one after another: the smallest that was found.
+
+    It was searched in trials that favour it. Fresh trials judge it, and can only show that it is
+    worse, or fail to: `verdict` says which, and the interval of `fresh` how much worse it may be.
 
     Attributes:
         rule: The rule.
         removed: The rows that were set to 0, in their order.
         effect: It against the whole rule, in the trials in which it was found.
-        fresh: The same in fresh trials, which say whether it does as well.
+        fresh: The same in fresh trials.
         chance: The fitness of chance in the fresh trials.
     """
 
@@ -144,6 +149,11 @@ class Smallest:
         """The rows that still change a weight."""
         return tuple(row for row, change in enumerate(self.rule.delta_w) if change)
 
+    @property
+    def verdict(self) -> str:
+        """Whether fresh trials show that it is worse than the whole rule, by their 95 % interval."""
+        return WORSE if self.fresh.low > 0 else NOT_WORSE
+
 
 @dataclass(frozen=True, eq=False)
 class Inspection(Frozen):
@@ -156,7 +166,7 @@ class Inspection(Frozen):
         knockouts: What each row does when it is given each of its two other changes, 64 of them.
         signal: What becomes of the rule if m is swapped, always +1, or always −1.
         sensitivity: For eta, theta, alpha_h and alpha_o, the effect of some values, in their order.
-        smallest: The smallest rule that does as well.
+        smallest: The smallest rule that was found and how it compares with the whole in fresh trials.
     """
 
     rule: Rule
@@ -171,7 +181,7 @@ class Inspection(Frozen):
         return (
             f"Inspection({short(name_of(self.rule))}: fitness {self.fitness:z.2f}, "
             f"chance {or_dash(self._chance)}; {len(self.needed)} rows matter, "
-            f"{len(self.smallest.rows)} in the smallest rule)"
+            f"{len(self.smallest.rows)} in the smallest rule found)"
         )
 
     def _repr_html_(self) -> str:
@@ -199,17 +209,23 @@ class Inspection(Frozen):
             ("updates with m = +1", f"{self.usage.rewarded:.0%}"),
             ("rows used most", ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)),
             ("rows never used", listed(self.usage.unused)),
-            ("rows worse at 0", listed(f"{one.row} ({one.effect.difference:+z.1f})" for one in worse)),
             (
-                "changes for the better",
+                "rows worse when set to 0",
+                listed(f"{one.row} ({one.effect.difference:+z.1f})" for one in worse),
+            ),
+            (
+                "changes that improve it",
                 listed(
                     f"{one.row} to {signed(one.change)} ({one.effect.difference:+z.1f})" for one in better
                 ),
             ),
-            ("rows used, no change shows", listed(self.idle)),
+            ("rows used, but with no detectable effect", listed(self.idle)),
             *((f"m {name}", spoken(effect)) for name, effect in self.signal.items()),
-            ("rows of the smallest rule", listed(self.smallest.rows)),
-            ("smallest rule, fresh trials", f"{fresh.fitness:z.2f}, {spoken(fresh)}"),
+            ("rows of the smallest rule found", listed(self.smallest.rows)),
+            (
+                "smallest rule found, fresh trials",
+                f"{fresh.fitness:z.2f}, {spoken(fresh)}: {self.smallest.verdict}",
+            ),
             ("chance, fresh trials", f"{self.smallest.chance:z.2f}"),
         )
 
@@ -282,6 +298,7 @@ class Inspection(Frozen):
             },
             "smallest": {
                 "criterion": CRITERION,
+                "verdict": smallest.verdict,
                 "rule": smallest.rule.to_dict(),
                 "rows": list(smallest.rows),
                 "removed": list(smallest.removed),

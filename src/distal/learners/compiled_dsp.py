@@ -15,7 +15,8 @@ from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
 from distal.model.compiled_traces import threshold
-from distal.networks.compiled import clear, clear_rows
+from distal.model.lanes import convert, load8, pointer, splat8, store
+from distal.networks.compiled import clear, clear_rows, in_eights, with_room
 from distal.networks.network import Network
 
 ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
@@ -32,7 +33,7 @@ class Given(NamedTuple):
 class Own(NamedTuple):
     """The traces of an episode as counts of steps, and the EP of the episode before."""
 
-    both_hidden: Any  # int32, like `Running.hidden`: with both neurons of a synapse active
+    both_hidden: Any  # int32 (columns[0], hidden in eights): with both neurons of a synapse active
     both_output: Any  # int32
     before_hidden: Any  # int32 (columns[0]): with the source active
     before_output: Any  # int32 (columns[1])
@@ -41,7 +42,6 @@ class Own(NamedTuple):
     previous: Any  # float64 (1)
     known: Any  # bool (1): whether there was an episode before, with these weights
     change: Any  # float32 (16): η Δw by trace bits
-    norm: Any  # float32 (neurons)
 
 
 def given(learners: Sequence[Learner]) -> Given:
@@ -62,16 +62,15 @@ def make(network: Network) -> Own:
     """Return the counts of a network."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
     return Own(
-        both_hidden=np.zeros((into_hidden, hidden), np.int32),
-        both_output=np.zeros((into_output, outputs), np.int32),
-        before_hidden=np.zeros(into_hidden, np.int32),
-        before_output=np.zeros(into_output, np.int32),
-        after_hidden=np.zeros(hidden, np.int32),
-        after_output=np.zeros(outputs, np.int32),
+        both_hidden=with_room((into_hidden, in_eights(hidden)), np.int32),
+        both_output=with_room((into_output, in_eights(outputs)), np.int32),
+        before_hidden=with_room(into_hidden, np.int32),
+        before_output=with_room(into_output, np.int32),
+        after_hidden=with_room(hidden, np.int32),
+        after_output=with_room(outputs, np.int32),
         previous=np.zeros(1),
         known=np.zeros(1, np.bool_),
         change=np.zeros(16, np.float32),
-        norm=np.zeros(max(hidden, outputs), np.float32),
     )
 
 
@@ -92,23 +91,26 @@ def begin(own, given, running):
     clear(own.after_output)
 
 
-@inlined
-def _count(both, before, after, sources, neurons):
-    for j in range(len(neurons)):
-        after[j] += neurons[j]
-    for p in range(len(sources)):
-        if sources[p]:
-            before[p] += 1
-            row = both[p]
-            for j in range(len(neurons)):
-                row[j] += neurons[j]
+@called
+def count(both, before, after, sources, neurons):
+    """Count this step in a layer."""
+    each, sums, sent, width = pointer(neurons), pointer(after), pointer(before), both.shape[1]
+    for at in range(0, len(sources), 8):
+        store(sent, at, load8(sent, at) + convert(load8(pointer(sources), at), np.int32))
+    for at in range(0, width, 8):
+        now, row = convert(load8(each, at), np.int32), at
+        store(sums, at, load8(sums, at) + now)
+        for p in range(len(sources)):
+            added = now & splat8(np.int32(-np.int32(sources[p])))
+            store(pointer(both), row, load8(pointer(both), row) + added)
+            row += width
 
 
 @inlined
 def step(own, given, running):
     """Count which neurons were active together."""
-    _count(own.both_hidden, own.before_hidden, own.after_hidden, running.into_hidden, running.active)
-    _count(own.both_output, own.before_output, own.after_output, running.into_output, running.outputs)
+    count(own.both_hidden, own.before_hidden, own.after_hidden, running.into_hidden, running.active)
+    count(own.both_output, own.before_output, own.after_output, running.into_output, running.outputs)
 
 
 @called
@@ -141,7 +143,7 @@ def update(own, given, running):
         output, running.output_exists, own.both_output, own.before_output, own.after_output, steps, limit,
         own.change,
     )  # fmt: skip
-    normalise(running, own.norm)
+    normalise(running)
 
 
 compiled = CompiledLearner(given, make, fresh, begin, step, update)

@@ -14,7 +14,8 @@ from distal.learners.eligibility import COEFFICIENTS, PLUS
 from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.model.compiled_draws import F0, F1, called, inlined
-from distal.networks.compiled import clear, clear_rows
+from distal.model.lanes import convert, load8, pointer, splat8, store
+from distal.networks.compiled import clear, clear_rows, in_eights, with_room
 from distal.networks.network import Network
 
 
@@ -29,7 +30,7 @@ class Given(NamedTuple):
 class Own(NamedTuple):
     """The traces of an episode (`eligibility.Traces`), and the EP of the episode before."""
 
-    both_hidden: Any  # float32, like `Running.hidden`: steps with both neurons of a synapse active
+    both_hidden: Any  # float32 (columns[0], hidden in eights): steps with both neurons of a synapse active
     both_output: Any  # float32
     before_hidden: Any  # float32 (columns[0]): with the source active
     before_output: Any  # float32 (columns[1])
@@ -38,7 +39,6 @@ class Own(NamedTuple):
     steps: Any  # float32 (1): all of them
     previous: Any  # float64 (1)
     known: Any  # bool (1)
-    norm: Any  # float32 (neurons)
 
 
 def given(learners: Sequence[Learner]) -> Given:
@@ -61,9 +61,9 @@ def given(learners: Sequence[Learner]) -> Given:
 def make(network: Network) -> Own:
     """Return the traces of a network."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
-    sizes = (into_hidden, hidden), (into_output, outputs), into_hidden, into_output, hidden, outputs, 1
-    own: list[Any] = [np.zeros(size, np.float32) for size in sizes]
-    own += [np.zeros(1), np.zeros(1, np.bool_), np.zeros(max(hidden, outputs), np.float32)]
+    rows = (into_hidden, in_eights(hidden)), (into_output, in_eights(outputs))
+    sizes = *rows, into_hidden, into_output, hidden, outputs, 1
+    own = [*(with_room(size) for size in sizes), np.zeros(1), np.zeros(1, np.bool_)]
     return Own(*own)
 
 
@@ -88,18 +88,18 @@ def begin(own, given, running):
 @called
 def count(both, before, after, sources, neurons, decay):
     """Let the traces of a layer decay, and add this step."""
-    for j in range(len(neurons)):
-        after[j] = decay * after[j] + np.float32(neurons[j])
-    for p in range(len(sources)):
-        row = both[p]
-        if sources[p]:
-            before[p] = decay * before[p] + F1
-            for j in range(len(neurons)):
-                row[j] = decay * row[j] + np.float32(neurons[j])
-        elif decay != F1:
-            before[p] = decay * before[p]
-            for j in range(len(neurons)):
-                row[j] = decay * row[j]
+    every, width = splat8(decay), both.shape[1]
+    each, sums, sent = pointer(neurons), pointer(after), pointer(before)
+    for at in range(0, len(sources), 8):
+        now = convert(load8(pointer(sources), at), np.float32)
+        store(sent, at, every * load8(sent, at) + now)
+    for at in range(0, width, 8):
+        now, row = convert(load8(each, at), np.float32), at
+        store(sums, at, every * load8(sums, at) + now)
+        for p in range(len(sources)):
+            added = now * splat8(np.float32(sources[p]))
+            store(pointer(both), row, every * load8(pointer(both), row) + added)
+            row += width
 
 
 @inlined
@@ -139,7 +139,7 @@ def update(own, given, running):
         running.output, running.output_exists, own.both_output, own.before_output, own.after_output, always,
         coefficients, running.hidden.shape[1], m, eta, taken,
     )  # fmt: skip
-    normalise(running, own.norm)
+    normalise(running)
 
 
 compiled = CompiledLearner(given, make, fresh, begin, step, update)

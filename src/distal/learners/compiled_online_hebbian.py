@@ -14,7 +14,8 @@ from distal.learners.eligibility import COEFFICIENTS, PLUS
 from distal.learners.learner import Learner
 from distal.learners.online_hebbian import NUMBERS
 from distal.model.compiled_draws import called, inlined
-from distal.networks.compiled import copy_rows
+from distal.model.lanes import load8, pointer, select, splat8, store
+from distal.networks.compiled import copy_rows, first_lanes, with_room
 from distal.networks.network import Network
 
 
@@ -34,7 +35,9 @@ class Own(NamedTuple):
     change: Any  # float32 (2, 2): η times the change, by pre and post
     previous: Any  # float64 (1)
     known: Any  # bool (1)
-    norm: Any  # float32 (neurons)
+    hidden_exists: Any  # float32, like hidden: 1 for a synapse, else 0
+    output_exists: Any
+    spread: Any  # float32 (16): the change of eight neurons, by pre
 
 
 def given(learners: Sequence[Learner]) -> Given:
@@ -47,11 +50,15 @@ def given(learners: Sequence[Learner]) -> Given:
 
 def make(network: Network) -> Own:
     """Return room for the weights of a network."""
-    hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
-    return Own(
-        hidden, output, np.ones(1, np.int64), np.zeros((2, 2), np.float32), np.zeros(1),
-        np.zeros(1, np.bool_), np.zeros(max(network.hidden, network.outputs), np.float32),
+    hidden, output = (shape[::-1] for shape in network.shapes)
+    own = Own(
+        np.zeros(hidden, np.float32), np.zeros(output, np.float32), np.ones(1, np.int64),
+        np.zeros((2, 2), np.float32), np.zeros(1), np.zeros(1, np.bool_), with_room(hidden),
+        with_room(output), np.zeros(16, np.float32),
     )  # fmt: skip
+    for exists, mask in zip((own.hidden_exists, own.output_exists), network.synapses(), strict=True):
+        exists[...] = mask.T
+    return own
 
 
 @inlined
@@ -68,13 +75,19 @@ def begin(own, given, running):
 
 
 @called
-def add(weights, exists, sources, neurons, change):
+def add(weights, exists, sources, neurons, change, spread):
     """Add to every weight what its neurons do in this step."""
-    for p in range(len(weights)):
-        own = change[sources[p]]
-        for j in range(weights.shape[1]):
-            if exists[p, j]:
-                weights[p, j] += own[neurons[j]]
+    rows, width, spread = pointer(weights), weights.shape[1], pointer(spread)
+    for at in range(0, width, 8):
+        active = load8(pointer(neurons), at) > splat8(np.uint8(0))
+        for x in range(2):
+            store(spread, 8 * x, select(active, splat8(change[x, 1]), splat8(change[x, 0])))
+        own, row = first_lanes(width - at), at
+        for p in range(len(weights)):
+            w = load8(rows, row)
+            more = load8(spread, 8 * sources[p]) * load8(pointer(exists), row)
+            store(rows, row, select(own, w + more, w))
+            row += width
 
 
 @inlined
@@ -86,9 +99,9 @@ def step(own, given, running):
         x, y = np.float32(k >> 1), np.float32(k & 1)
         both, pre, post = coefficients[0] * (y * x), coefficients[1] * x, coefficients[2] * y
         own.change[k >> 1, k & 1] = eta * (both + pre + post + coefficients[3])
-    add(running.hidden, running.hidden_exists, running.into_hidden, running.active, own.change)
-    add(running.output, running.output_exists, running.into_output, running.outputs, own.change)
-    normalise(running, own.norm)
+    add(running.hidden, own.hidden_exists, running.into_hidden, running.active, own.change, own.spread)
+    add(running.output, own.output_exists, running.into_output, running.outputs, own.change, own.spread)
+    normalise(running)
 
 
 @inlined

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike, NDArray
 
 from distal.model.compiled_draws import F0, draw, draw_words, inlined
 from distal.model.draws import ACTION, WEIGHTS
-from distal.model.lanes import pointer
+from distal.model.lanes import iota8, pointer, reinterpret, splat8
 from distal.model.readings import of_reading
 from distal.model.settings import Settings
 from distal.networks.network import Network
@@ -28,6 +29,7 @@ WINNER, ACTIVE, DRAWN = range(3)  # outputs
 REWARD, PUNISH = range(2)  # m_ties
 CURRENT, PREVIOUS = range(2)  # trace_pre
 NEURON, LAYER, NONE = range(3)  # normalise
+ROOM = 32  # entries that the widest vector reaches beyond the end of an array
 CODES = {
     "neurons": {"binary": BINARY, "sigmoid": SIGMOID},
     "outputs": {"winner": WINNER, "binary": ACTIVE, "random": DRAWN},
@@ -74,7 +76,7 @@ class Running(NamedTuple):
     """A network at work, as all compiled parts see it.
 
     The two matrices may be changed by a learner whenever it is called. `exists` says which of their entries
-    are synapses; all others have to stay 0.
+    are synapses; all others have to stay 0. Vectors may reach beyond the end of what is made by `with_room`.
     """
 
     hidden: Any  # float32 (columns[0], hidden): the weights into the hidden neurons
@@ -95,6 +97,17 @@ class Running(NamedTuple):
     spare: Any  # float32 (8)
 
 
+def in_eights(count: int) -> int:
+    """Return how many entries a row of so many has that vectors of eight fill."""
+    return -(-count // 8) * 8
+
+
+def with_room(shape: int | tuple[int, int], dtype: DTypeLike = np.float32) -> NDArray[Any]:
+    """Return zeros with room behind them, into which vectors may reach that begin near the end."""
+    size = int(np.prod(shape))
+    return np.zeros(size + ROOM, dtype)[:size].reshape(shape)
+
+
 def running(network: Network) -> Running:
     """Return the arrays of a network at work, its weights not yet drawn."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
@@ -102,18 +115,18 @@ def running(network: Network) -> Running:
     now = np.zeros(1, NOW)
     now["flip"] = network.settings.flip * 2.0**32
     return Running(
-        hidden=np.zeros((into_hidden, hidden), np.float32),
-        output=np.zeros((into_output, outputs), np.float32),
+        hidden=with_room((into_hidden, hidden)),
+        output=with_room((into_output, outputs)),
         hidden_exists=exists[0],
         output_exists=exists[1],
         blocks=np.array([0, *network.blocks, into_hidden], np.int64),
         scales=np.zeros(max(1, len(network.scales)), np.float32),
         bits=np.zeros(network.inputs, np.uint8),
-        active=np.zeros(hidden, np.uint8),
-        sums=np.zeros(outputs, np.float32),
-        outputs=np.zeros(outputs, np.uint8),
-        into_hidden=np.zeros(into_hidden, np.uint8),
-        into_output=np.zeros(into_output, np.uint8),
+        active=with_room(hidden, np.uint8),
+        sums=with_room(outputs),
+        outputs=with_room(outputs, np.uint8),
+        into_hidden=with_room(into_hidden, np.uint8),
+        into_output=with_room(into_output, np.uint8),
         codes=codes_of(network.settings),
         now=now,
         words=np.zeros(32, np.uint32),
@@ -140,6 +153,12 @@ class CompiledNetwork:
 
 
 # In place of NumPy's `into[:] = numbers`, for which Numba compiles what could go wrong, for seconds.
+
+
+@inlined
+def first_lanes(count):
+    """Return a mask of the first lanes of eight: those that lie in a row with so many entries left."""
+    return splat8(np.int32(count)) > reinterpret(iota8(), np.int32)
 
 
 @inlined

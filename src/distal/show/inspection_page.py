@@ -167,10 +167,11 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         ),
         Heading("Its four numbers"),
         drawn["numbers"],
-        Heading("The smallest rule that does as well"),
+        Heading("The smallest rule found"),
         Text(
             f"Rows {listed(smallest.rows)}. In fresh trials its fitness is {smallest.fresh.fitness:z.2f}, "
-            f"{spoken(smallest.fresh)} against the whole rule; chance {smallest.chance:z.2f}."
+            f"{spoken(smallest.fresh)} against the whole rule: {smallest.verdict}. "
+            f"Chance: {smallest.chance:z.2f}."
         ),
         Text(f"How it was found: {CRITERION}."),
         Table(

@@ -152,7 +152,7 @@ class RivalStudy(Finished):
 
     Attributes:
         version: The version of Distal.
-        scale: How much was run: "quick" or "paper".
+        scale: How much was run: "quick", "middle" or "paper".
         budget: How much that is.
         seed: The seed.
         machine: A description of the machine.
@@ -312,11 +312,15 @@ class Rivals(Scaled[RivalStudy]):
     SCALES: ClassVar[dict[str, Scale]] = {
         "quick": Scale(
             "quick", runs=2, generations=12, trials=16, episodes=100, fresh=160, tested=80, long=1_000,
-            about="about ten minutes on two cores",
+            about="less than ten minutes on two cores",
+        ),
+        "middle": Scale(
+            "middle", runs=4, generations=40, trials=16, episodes=100, fresh=160, tested=80, long=10_000,
+            about="about half an hour",
         ),
         "paper": Scale(
             "paper", runs=15, generations=300, trials=40, episodes=100, fresh=400, tested=400, long=10_000,
-            about="days on two cores; for a cluster",
+            about="about a day",
         ),
     }  # fmt: skip
 
@@ -430,7 +434,8 @@ def study_rivals(
     `write_report` writes the report.
 
     Args:
-        scale: "quick", or "paper" for as many runs and generations as the paper has.
+        scale: "quick"; "middle" for three times as many generations, and tests of 10,000 episodes; or
+            "paper" for as many runs and generations as the paper has.
         seed: The seed of all random numbers.
         out: As in `reproduce`.
         force: As in `reproduce`.

@@ -589,7 +589,7 @@ def run_continuous(ws, table, options, goal, alpha_h, alpha_o, seed, episode, ke
                 and same_masks(ws.masks, words, mark, step)  # sums about 0 may pass on the same
                 and same_activity(ws, hidden, now, kept)
             ):
-                rounds, rest = count_cycle(ws, mark, step, steps)
+                rounds, rest = count_cycle_apart(ws, mark, step, steps)
                 extra += rounds * (extra - ws.extra[mark]) + ws.extra[mark + rest] - ws.extra[mark]
                 place = place_of(table, ws.spots[mark + rest])
                 left_over = table.left[goal * table.states + place]
@@ -797,6 +797,10 @@ def count_cycle(ws, first, step, steps):
     for k in range(first, step):
         ws.taken[ws.trail[k]] += rounds + (k < first + rest)
     return rounds, rest
+
+
+# Continuous neurons call it as a function apart: inlined, it makes their steps 3 % slower.
+count_cycle_apart = called(count_cycle.py_func)
 
 
 @inlined
