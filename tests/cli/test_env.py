@@ -138,6 +138,8 @@ def test_an_environment_without_a_target_has_no_success_to_speak_of(
     assert "reached" not in text
     assert "Keeps what it found" not in text
     assert "Beats chance: " in text
+    assert "outputs winner" in text
+    assert "blocked" not in text  # there are no walls
 
 
 def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:
