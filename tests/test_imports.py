@@ -52,6 +52,7 @@ LATE = {
     ("cli", "distal.engines.spread"): "imports NumPy; only a command that fails needs it",
     ("cli", "distal.base.checks"): "likewise",
     ("cli", "distal.base.plugins"): "likewise; only a command with modules to import, or one that runs",
+    ("cli", "distal.cli.spelling"): "likewise",
     ("cli", "distal.cli.terminal"): "imports rich; likewise",
     ("cli.parser", "distal.cli.terminal"): "likewise",
     ("cli.options", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",

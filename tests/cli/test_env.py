@@ -138,6 +138,8 @@ def test_an_environment_without_a_target_has_no_success_to_speak_of(
     assert "reached" not in text
     assert "Keeps what it found" not in text
     assert "Beats chance: " in text
+    assert "outputs winner" in text
+    assert "blocked" not in text  # there are no walls
 
 
 def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,14 +199,17 @@ WRONG: dict[str, tuple[list[str], str]] = {
         ["--env", "CartPole-v1", "--env-arg", "is_slippery"],
         "'is_slippery' should be NAME=VALUE, as is_slippery=false",
     ),
-    "no starts": (["--env", "CartPole-v1", "--starts", "0"], "starts is 0, expected a whole number from 1"),
+    "no starts": (
+        ["--env", "CartPole-v1", "--starts", "0"],
+        "--starts is 0, expected a whole number from 1",
+    ),
     "a word that is none": (
         ["--env", "CartPole-v1", "--encode", "bin:3"],
-        "encode holds 'bin:3', expected binary, one-hot, bits, bins:N",
+        "--encode holds 'bin:3', expected binary, one-hot, bits, bins:N",
     ),
     "a word of no use": (
         ["--env", "CartPole-v1", "--encode", "one-hot"],
-        "encode holds 'one-hot', which Box(",
+        "--encode holds 'one-hot', which Box(",
     ),
     "an engine that cannot run it": (
         ["--env", "CartPole-v1", "--engine", "cpu"],
@@ -275,10 +280,16 @@ def test_so_it_is_by_the_command_that_shows_it(
         (["CliffWalking-v1", "--save", "no/new.npz"], "cannot write 'no/new.npz'"),
         (
             ["CliffWalking-v1", "--save", "new.npz", "--episodes", "0"],
-            "episodes is 0, expected a whole number",
+            "--episodes is 0, expected a whole number",
         ),
-        (["CliffWalking-v1", "--save", "new.npz", "--hidden", "0"], "hidden is 0, expected a whole number"),
-        (["CliffWalking-v1", "--save", "new.npz", "--steps", "0"], "steps is 0, expected a whole number"),
+        (
+            ["CliffWalking-v1", "--save", "new.npz", "--hidden", "0"],
+            "--hidden is 0, expected a whole number",
+        ),
+        (
+            ["CliffWalking-v1", "--save", "new.npz", "--steps", "0"],
+            "--steps is 0, expected a whole number",
+        ),
         (["FrozenLake-v1", *DRY, "--save", "new.npz", "--steps", "101"], "ends an episode after 100"),
     ],
 )

@@ -140,8 +140,8 @@ def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
     assert result.difference is not None
     beats, keeps = text.splitlines()[-2:]  # last, so that they stay on a small screen
     assert beats == f"Beats chance: yes (p = {result.difference.p:.2g}, paired t-test)."
-    assert keeps.startswith("Keeps what it found: no, ")
-    assert keeps.endswith("% of the episodes after the first success reach the goal again (yes from 50%).")
+    assert keeps.startswith("Keeps what it found: no. Retention ")
+    assert keeps.endswith("% (threshold 50%): episodes after the first success that reach the goal again.")
     assert len(text.splitlines()) <= 40
     assert max(map(len, text.splitlines())) <= 120
 
@@ -200,7 +200,7 @@ def test_only_what_applies_to_a_learner_is_said_of_it(capsys: pytest.CaptureFixt
         assert reading not in climber + by_chance
     for reading in ("outputs winner", "blocked turn"):
         assert all(reading in text for text in (rule, climber, by_chance))
-    note = "; the climb itself keeps its best weights, each episode tries a change to them."
+    note = "; the climb keeps its best weights and tries a change to them in each episode."
     assert " ".join(climber.split()).endswith(note)
     assert "climb" not in rule
     assert "Keeps what it found" in rule

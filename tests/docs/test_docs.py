@@ -294,7 +294,9 @@ def test_the_results_document_is_what_the_kept_numbers_say() -> None:
 def test_the_table_of_what_comes_out_holds_the_results() -> None:
     data = json.loads((ROOT / "docs" / "results.json").read_text())
     page = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    table = re.findall(r"^\|.*\|$", page.split("\n## The paper's numbers and ours\n")[1].split("\n## ")[0], re.MULTILINE)
+    table = re.findall(
+        r"^\|.*\|$", page.split("\n## The paper's numbers and ours\n")[1].split("\n## ")[0], re.MULTILINE
+    )
 
     def written(*values: object) -> set[str]:
         return {f"{value:.2f}" for value in values if isinstance(value, float)}

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -169,17 +170,23 @@ TASKS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_all_attributes_and_methods_of_a_result_work_whatever_the_task(name: str) -> None:
+def test_all_attributes_and_methods_of_a_result_work_whatever_the_task(name: str, tmp_path: Path) -> None:
     made = keeping(TASKS[name]())
+    path = tmp_path / "result.npz"
+    made.save(path)
     public = {each: getattr(made, each) for each in dir(made) if not each.startswith("_")}
     without = {each for each, value in public.items() if value is None}
     # What a task may lack: being a maze, or having an EP that counts as success.
     lacks = {"maze": set(), "table": {"maze"}, "environment": {"maze", "target", "reached"}}
     assert without == {"resample", "workers", "switch", "phases"} | lacks[name]
-    asked: dict[str, tuple[Any, ...]] = {"weights": (0,), "from_dict": (made.to_dict(curves=True),)}
-    frames = {"to_frame"} if not doors.PANDAS else set()
+    asked: dict[str, tuple[Any, ...]] = {
+        "weights": (0,),
+        "from_dict": (made.to_dict(curves=True),),
+        "load": (path,),
+    }
+    others = {"save", "to_frame"} if not doors.PANDAS else {"save"}
     for each, value in public.items():
-        if callable(value) and each not in frames:
+        if callable(value) and each not in others:
             assert value(*asked.get(each, ())) is not None, each
 
 

@@ -428,7 +428,7 @@ def test_the_kinds_of_the_package_stay() -> None:
     learners.register(Jumps, default=JUMPS)
     learners.unregister("jumps")
     with pytest.raises(
-        InputError, match=r"no rule 'jumps', expected .* hc, chance, eligibility, .*, hebb, or a file"
+        InputError, match=r"no learner 'jumps', expected .* hc, chance, eligibility, .*, hebb, or a file"
     ):
         distal.find_learner("jumps")
 

@@ -143,7 +143,7 @@ def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> No
 
 def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) -> None:
     before = contents(finished)
-    with pytest.raises(InputError, match="is not empty; continue with --resume, start over with --force"):
+    with pytest.raises(InputError, match="is not empty; continue with resume, start over with force=True"):
         evolve("dsp", **SMALL, out=finished)
     assert contents(finished) == before
     (tmp_path / ".draft.tmp").write_text("not ours")

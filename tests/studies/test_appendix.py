@@ -235,7 +235,7 @@ def test_a_folder_with_another_maze_is_refused_by_the_name_of_its_maze(tmp_path:
         out = tmp_path / words
         with described.opened(out):
             pass
-        with pytest.raises(InputError, match=rf"with other options \({words}\); name another with --out"):
+        with pytest.raises(InputError, match=rf"with other options \({words}\); name another, or start over"):
             reproduce("quick", out=out)
 
 

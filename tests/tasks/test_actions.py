@@ -72,7 +72,7 @@ def test_actions_are_called_by_their_numbers() -> None:
         (
             Box(-1, 1, (1,)),
             None,
-            "chooses among a few; pass actions='bins:3' (--actions bins:3) for 3 values",
+            "chooses among a few; pass actions='bins:3' for 3 values",
         ),
         (Box(-1, 1, (4,)), "bins:3", "4 numbers, and bins are for up to 3; wrap the environment"),
         (Box(-np.inf, 1, (1,)), "bins:3", "no values evenly between infinite bounds; wrap the environment"),

@@ -11,13 +11,13 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from typing import Any
 
-from distal.base.checks import InputError, shown, suggestion, text
+from distal.base.checks import InputError, one_of, shown, suggestion, text
 
 LEARNERS, TASKS, NETWORKS, SEARCHES = (
     f"distal.{room}" for room in ("learners", "tasks", "networks", "searches")
@@ -77,18 +77,34 @@ def unknown(what: str, word: object, module: object) -> NotImportedError:
     begin = f"{what} {shown(word)} is not known here"
     if module is None:
         return NotImportedError(
-            f"{begin}, and the file does not say which module it came from: add --import MODULE"
+            f"{begin}, and the file does not say which module it came from: import its module first"
         )
     name = text("module", module, _LONGEST)
     if name == NOWHERE:
         return NotImportedError(
-            f"{begin}; it was typed into a session: write it into a module, and --import that"
+            f"{begin}; it was typed into a session: write it into a module, and import that"
         )
     if name in sys.modules:
         return NotImportedError(f"{begin}; it came from module {name}, which does not register it any more")
-    return NotImportedError(
-        f"{begin}; it came from module {name}: add --import {name} (in Python, import {name})"
-    )
+    return NotImportedError(f"{begin}; it came from module {name}: import {name} first")
+
+
+def registered(what: str, word: object, known: Iterable[str]) -> str:
+    """Return a word if it is one of those that are known; refuse it with how one's own becomes known."""
+    words = tuple(known)
+    if isinstance(word, str) and word not in words:
+        near = suggestion(word, words)
+        raise InputError(
+            f"{what} is {shown(word)}, expected one of {', '.join(words)}{near}{of_your_own(what, near)}"
+        )
+    return one_of(what, word, words)
+
+
+def of_your_own(what: str, before: str = "") -> str:
+    """Return how something of one's own becomes known, for the end of a refusal, after "did you mean …?"."""
+    article = "an" if what[0] in "aeiou" else "a"
+    begin = f" {article.capitalize()}" if before else f"; {article}"
+    return f"{begin} {what} of your own is known when its module has been imported"
 
 
 # ------------------------------------------------------------------ modules by name

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -99,6 +99,7 @@ def _open_streams() -> None:
 
 def _run(arguments: list[str]) -> int:
     """Parse, run the command, and turn what goes wrong into one line and an exit code."""
+    known: Collection[str] = ()
     try:
         modules, others = named_imports(arguments)
         if modules:
@@ -111,6 +112,7 @@ def _run(arguments: list[str]) -> int:
         if args.command is None:
             parser.print_help()
             return 0
+        known = args.parser._option_string_actions
         if hasattr(args, "engine"):
             from distal.engines import Runner  # noqa: PLC0415
 
@@ -119,21 +121,25 @@ def _run(arguments: list[str]) -> int:
         args.run(args)
         sys.stdout.flush()
     except Exception as error:
-        code = _tell_failure(error)
+        code = _tell_failure(error, known)
         if code is None:
             raise
         return code
     return 0
 
 
-def _tell_failure(error: Exception) -> int | None:
-    """Say in one line what went wrong, and return the exit code; None if nobody can have expected it."""
+def _tell_failure(error: Exception, known: Collection[str]) -> int | None:
+    """Say in one line what went wrong, and return the exit code; None if nobody can have expected it.
+
+    `known` are the options of the command.
+    """
     from distal.base.checks import InputError, brief  # noqa: PLC0415
+    from distal.cli.spelling import spelled  # noqa: PLC0415
     from distal.cli.terminal import tell  # noqa: PLC0415
     from distal.engines.spread import WorkError  # noqa: PLC0415
 
     if isinstance(error, InputError | WorkError):
-        tell(brief(f"distal: error: {error}"))
+        tell(brief(f"distal: error: {spelled(str(error), known)}"))
         return 2 if isinstance(error, InputError) else 1
     if isinstance(error, MemoryError):
         tell("distal: error: not enough memory; ask for fewer trials or episodes")

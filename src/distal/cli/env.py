@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     task = options.environment(args.env, args)
     if args.save is not None and not isinstance(task, TableTask):
         raise InputError(f"--save needs a table: {task.no_table or 'this is none'}")
-    with options.spelled(), options.runner_of(args) as runner:
+    with options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
             keep_ep=True, **settings,

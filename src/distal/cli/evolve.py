@@ -13,7 +13,7 @@ from distal.base.checks import InputError, counted, folder
 from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command, number, whole
-from distal.cli.runs import SINCE, resume_command, search_used, winners_table
+from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable
 from distal.engines import Runner
@@ -55,7 +55,14 @@ def _deciding() -> tuple[str, ...]:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    command = add_command(commands, "evolve", run, "evolve rules, or the parameters of hill climbing")
+    command = add_command(
+        commands,
+        "evolve",
+        run,
+        "evolve rules, or the parameters of hill climbing",
+        "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
+        f"trials, beside chance. {columns_explained()}",
+    )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
     command.add_argument("--learner", metavar="WORD", help=options.explained(kinds, "dsp"))
@@ -257,12 +264,7 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         own = spread(fresh.fitness, fresh.standard_error)
         table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
-    for line in (
-        SINCE,
-        "selected: the fitness that made it the winner, so it is optimistic",
-        "re-measured: on fresh trials; chance: random weights on the same trials; ± standard error",
-        "p: paired t-test; P(better): share of trials that are better than chance's",
-    ):
+    for line in LEGEND:
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
     if evolved.verdict is not None:

@@ -83,10 +83,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
             listed=memory.LISTED if (args.steps or task.steps or 0) <= 100 else memory.LISTED_LARGE,
             instead="ask for fewer trials or episodes, or leave out --curves",
         ).check()  # fmt: skip
-    with (
-        options.spelled(),
-        options.runner_of(args) as runner,
-    ):
+    with options.runner_of(args) as runner:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
@@ -162,12 +159,11 @@ def _conditions(result: Result) -> tuple[str, str]:
         f"{counted(len(result.best), 'trial')}{_for_each(result)}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
-    readings = ", ".join(
-        f"{name} {getattr(settings, name)}" for name in READINGS if name not in result.learner.ignores
-    )
+    ignored = {*result.learner.ignores, *result.task.ignores}
+    readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS if name not in ignored)
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
     network = "" if settings.network == RECURRENT else f"network {settings.network}, "
-    flip = f", {settings.flip:.3g} of the rewards turned round" if settings.flip else ""
+    flip = f", {settings.flip:.3g} of the rewards inverted" if settings.flip else ""
     size = f"{network}{settings.hidden} {neurons}hidden neurons"
     return trials, f"{size}, {settings.steps} steps{flip}; {readings}"
 
@@ -257,10 +253,12 @@ def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) 
     if found and kind != "chance" and found[0].reached is not None:
         retained = found[0].retained
         if retained is None:
-            word = "it never reached the goal" if not found[0].first_reached.any() else "too late to tell"
+            never = not found[0].first_reached.any()
+            word = "no trial reached the goal" if never else "no episode follows a first success"
         else:
-            again = f"{retained:.1%} of the episodes after the first success reach the goal again"
-            word = f"{'yes' if found[0].keeps else 'no'}, {again} (yes from {KEPT:.0%})"
+            again = "episodes after the first success that reach the goal again"
+            kept = f"Retention {retained:.1%} (threshold {KEPT:.0%})"
+            word = f"{'yes' if found[0].keeps else 'no'}. {kept}: {again}"
             if kind == "hc":
-                word += "; the climb itself keeps its best weights, each episode tries a change to them"
+                word += "; the climb keeps its best weights and tries a change to them in each episode"
         yield f"Keeps what it found: {word}."

@@ -318,7 +318,7 @@ def task(args: argparse.Namespace) -> Task[Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
-    with spelled(), progress("exploring", None, "states") as advance:
+    with progress("exploring", None, "states") as advance:
         return task_of(
             name,
             args=dict(args.env_arg or ()) or None,
@@ -406,33 +406,6 @@ class _Cluster(Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         if "begun" in vars(self):
             self.begun.shutdown(wait, cancel_futures=cancel_futures)
-
-
-# How the command line spells what `learn` suggests instead; it always keeps the EP of every episode.
-_SPELLED = {
-    ", pass chance=False or keep_ep=False or keep_weights=False": ", add --no-chance, leave out --save",
-    ", pass keep_ep=False or keep_weights=False": ", leave out --save",
-    ", pass chance=False or keep_ep=False": ", add --no-chance",
-    ", pass keep_ep=False": "",
-    "pass actions='bins:3' (--actions bins:3)": "add --actions bins:3",
-    "leave scale out": "leave --reward-scale out",
-    "scale is ": "--reward-scale is ",
-    "actions is ": "--actions is ",
-    "wrap is ": "--wrap is ",
-    "encode is ": "--encode is ",
-}
-
-
-@contextmanager
-def spelled() -> Iterator[None]:
-    """Spell the arguments that a refusal names as options of the command line."""
-    try:
-        yield
-    except InputError as error:
-        said = str(error)
-        for words, option in _SPELLED.items():
-            said = said.replace(words, option)
-        raise type(error)(said) from error
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from rich.text import Text
 from distal.base.checks import InputError, path
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
+from distal.base.significance import SIGNIFICANT
 from distal.cli.parser import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
@@ -24,7 +25,16 @@ from distal.search.contents import summary
 from distal.search.results import Fresh
 from distal.search.run_folder import gene_columns, is_run_folder
 
-SINCE = "since generation: when it first appeared"
+SINCE = "since generation: the one in which the winner first appeared"
+BEATS = f"beats chance: the mean is lower and p, of the paired t-test, is below {SIGNIFICANT}"
+BETTER = "P(better): the share of trials in which it is better than chance; a tie counts half"
+LEGEND = (
+    SINCE,
+    "selected: the fitness that made it the winner, which is optimistic",
+    "re-measured: on fresh trials; chance: random weights on the same trials; ± standard error",
+    BEATS,
+    BETTER,
+)
 _USUAL = {"fitness": BEST, "neurons": BINARY, "network": RECURRENT, "switch": None}  # not worth a word
 _COLUMNS = (
     "folder", "run", "kind", "task", "search", "elites", "fitness", "neurons", "network", "switch", "seed",
@@ -35,7 +45,14 @@ _COLUMNS = (
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    command = add_command(commands, "runs", run, "summarise a folder of runs")
+    command = add_command(
+        commands,
+        "runs",
+        run,
+        "summarise a folder of runs",
+        "Summarise a folder of runs: the winner of each, or the best so far, beside chance. "
+        f"{columns_explained()}",
+    )
     command.add_argument(
         "folder", metavar="DIR", help="what distal evolve --out wrote, or a folder of such folders"
     )
@@ -119,7 +136,13 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             found = f"{run['found_in_generation']:,}"
             table.add_row(str(run["run"]), found, f"{run['best']:z.2f}", fresh, *chance)
         out.print(table)
-    out.print(SINCE, style="dim")
+    for line in LEGEND if any(entry["finished"] for entry in summaries) else (SINCE,):
+        out.print(line, style="dim")
+
+
+def columns_explained() -> str:
+    """Explain two columns of the table of winners, in sentences for the help."""
+    return " ".join(f"{line[0].upper()}{line[1:]}." for line in (BEATS, BETTER))
 
 
 def resume_command(folder: str) -> str:
@@ -136,8 +159,8 @@ def search_used(name: str, elites: str | None, options: Mapping[str, object]) ->
 
 def winners_table(out: Console, best: str) -> tuple[Table, bool]:
     """Make an empty table of winners, and say whether the console is too narrow for all of it."""
-    narrow = out.width < 104
-    heads = ("run", "since generation", best, "re-measured", "chance", "beats it", "p", "P(better)")
+    narrow = out.width < 108
+    heads = ("run", "since generation", best, "re-measured", "chance", "beats chance", "p", "P(better)")
     table = new_table(*(Text(head.replace(" ", "\n")) if narrow else head for head in heads))
     table.collapse_padding = narrow
     return table, narrow

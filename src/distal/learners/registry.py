@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from distal.base import plugins
-from distal.base.checks import InputError, instance, one_of, shown
+from distal.base.checks import InputError, instance, one_of, shown, suggestion
 from distal.base.files import read_json
 from distal.learners.chance import Chance
 from distal.learners.checking import check_kind
@@ -19,7 +19,7 @@ from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.learners.online_hebbian import OnlineHebbian
 from distal.learners.separable_cma import SeparableCMA
-from distal.learners.shipped import find_rule, is_there, shipped_names
+from distal.learners.shipped import SHIPPED, find_rule, is_there, shipped_names
 from distal.networks.recurrent import Recurrent
 
 L = TypeVar("L", bound=Learner)
@@ -128,11 +128,23 @@ def find_learner(learner: Learner | str | Path) -> Learner:
                 f"learner is {shown(str(learner))}, a kind that has no numbers of its own: give all fields "
                 f"of {kind.__name__} a default, or name the file of one"
             )
-        return find_rule(learner, tuple(DEFAULTS))
+        if ":" in str(learner) or is_there(learner):
+            return find_rule(learner)
+        raise _unknown(str(learner))
     if type(learner) in KINDS.values():  # what inherits from one of them is of another kind
         return learner
     words = (*class_names(), shipped_names(), *DEFAULTS)
     raise InputError(f"learner is {shown(learner)}, expected a {', '.join(words)} or a file")
+
+
+def _unknown(name: str) -> InputError:
+    """Return the refusal of a name that is neither a word for a learner nor that of a file."""
+    words = f"{shipped_names()}, {', '.join(DEFAULTS)}"
+    if any(mark in name for mark in "/\\."):
+        return InputError(f"there is no file {shown(name)}, expected the file of a learner, {words}")
+    near = suggestion(name, [*DEFAULTS, *(f"{word}:1" for word in SHIPPED)])
+    own = plugins.of_your_own("learner", near)
+    return InputError(f"no learner {shown(name)}, expected {words}, or a file{near}{own}")
 
 
 def load_learner(path: str | Path) -> Learner:

@@ -83,10 +83,10 @@ class Settings:
         object.__setattr__(self, "flip", unit_interval("flip", self.flip))
         given: object = self.network
         if not isinstance(given, str) or not _is_network(given):
+            near = suggestion(given, NETWORK)
             raise InputError(
                 f"network is {shown(given)}, expected one of {', '.join(NETWORK)}"
-                f"{suggestion(given, NETWORK)}; a network of your own is known when its module has been "
-                "imported (on the command line, --import MODULE)"
+                f"{near}{plugins.of_your_own('network', near)}"
             )
 
     def to_dict(self) -> dict[str, Any]:

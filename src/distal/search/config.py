@@ -17,7 +17,6 @@ from distal.base.checks import (
     instance,
     integer,
     number,
-    one_of,
     sequence,
     shown,
     suggestion,
@@ -102,7 +101,7 @@ class Config:
                 f"learner is {given!r}, which has nothing to evolve; measure it with learn, "
                 f"or evolve {', '.join(evolvable[:-1])} or {evolvable[-1]}"
             )
-        object.__setattr__(self, "learner", one_of("learner", given, evolvable))
+        object.__setattr__(self, "learner", plugins.registered("learner", given, evolvable))
         bounds = {
             "runs": (1, 2**20), "generations": (0, MAX_COUNT), "trials": (1, MAX_COUNT),
             "episodes": (1, MAX_COUNT), "seed": (0, MAX_SEED), "finalists": (0, MOST_FINALISTS),

@@ -65,7 +65,7 @@ def algorithm(name: object, options: Mapping[str, Any]) -> Algorithm:
     """Return the algorithm of a name with some options; the others have their defaults."""
     if isinstance(name, str) and name not in ALGORITHMS:
         plugins.load_installed(plugins.SEARCHES)
-    kind = ALGORITHMS[one_of("search", name, ALGORITHMS)]
+    kind = ALGORITHMS[plugins.registered("search", name, ALGORITHMS)]
     known = options_of(kind)
     for option in options:
         if option not in known:

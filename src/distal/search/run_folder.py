@@ -76,7 +76,7 @@ def check_new(out: str | Path, runs: int, force: bool) -> tuple[str, ...]:
     if not force and any((path / name).exists() for name in known):
         raise InputError(
             f"folder {str(out)!r} is not empty; "
-            "continue with --resume, start over with --force, or name another"
+            "continue with resume, start over with force=True, or name another"
         )
     return known
 

@@ -376,7 +376,7 @@ class Champions(Study[Champion]):
     def _misfit(self, kept: Folder) -> InputError:
         return InputError(
             f"file {str(kept.file(RECORD))!r} does not fit the search and the held-out trials beside it; "
-            f"remove {_OWN}.npz and {_CHANCE}.npz to have them run again, or start over with --force"
+            f"remove {_OWN}.npz and {_CHANCE}.npz to have them run again, or start over with force=True"
         )
 
     def _named(self, learner: Learner) -> Learner:

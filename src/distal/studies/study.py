@@ -248,7 +248,7 @@ class Study(ABC, Generic[Outcome]):
             words = ", ".join(_option(name, theirs.get(name)) for name in names)
             raise InputError(
                 f"folder {str(folder)!r} holds {holds} with other options ({words}); "
-                "name another with --out, or start over with --force"
+                "name another, or start over with force=True"
             )
 
 

@@ -115,7 +115,7 @@ def _of_box(space: Any, word: object) -> Actions:
     if word is None:
         raise InputError(
             f"actions are {shown(space)}, and a network chooses among a few; pass actions='bins:3' "
-            "(--actions bins:3) for 3 values of each number, from the lowest to the highest"
+            "for 3 values of each number, from the lowest to the highest"
         )
     bins = _bins(word)
     bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)

@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from distal.base import plugins
 from distal.base.checks import SHOWN, InputError, counted, function, instance, integer, sequence, shown
 from distal.model.draws import MAX_SEED
 from distal.model.settings import MAX_STEPS, Settings
@@ -31,6 +32,7 @@ from distal.tasks.actions import Actions, actions_of_space
 from distal.tasks.encoders import AnyEncoder, Encoder, encoder_of
 from distal.tasks.naming import package_of
 from distal.tasks.picture import actions_of
+from distal.tasks.registry import TASKS
 from distal.tasks.task import Task, Walk
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
@@ -238,7 +240,7 @@ class EnvTask(Task[EnvWalk]):
         if self._own_limit and steps != self.limit:
             raise InputError(
                 f"steps is {steps}, but the environment ends an episode after {self.limit}; "
-                f"make it with max_steps={steps} (--env-arg max_steps={steps}), or leave steps out"
+                f"make it with max_steps={steps}, or leave steps out"
             )
         return steps
 
@@ -497,7 +499,7 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
     except Exception as error:  # an environment may raise anything while it is made, and so may its name
         what = f"environment {shown(env)}" if isinstance(env, str) else "the environment"
         problem, remedy = said(error), _remedy(env, error)
-        if "did you mean" in remedy:  # Gymnasium means a name without a version
+        if remedy:  # Gymnasium means a name without a version
             problem = problem.split(" Did you mean", 1)[0].rstrip(".")
         raise InputError(f"cannot make {what}: {problem}{remedy}") from None
     if not is_env(made):
@@ -531,10 +533,12 @@ def _remedy(env: object, error: Exception) -> str:
         isinstance(error, gymnasium.error.UnregisteredEnv | gymnasium.error.DeprecatedEnv)
         and len(env) < SHOWN
     ):
-        ids = {name.lower(): name for name in gymnasium.registry}
+        ids = {name.lower(): name for name in (*gymnasium.registry, *TASKS)}
         # A wrong version is nearer than a wrong name, and the newest version the best.
         near = difflib.get_close_matches(env.lower(), sorted(ids, reverse=True), n=1)
-        return f"; did you mean {ids[near[0]]!r}?" if near else ""
+        if near:
+            return f"; did you mean {ids[near[0]]!r}?"
+        return "" if ":" in env else plugins.of_your_own("environment or task")
     return ""
 
 

@@ -58,6 +58,7 @@ class MazeTask(Task["MazeWalk"]):
     outputs = len(ACTIONS)
     actions = ACTIONS
     lowest = 0
+    ignores = ()
     goal_label = "final position"
     place = ""
 

@@ -91,6 +91,7 @@ class Task(ABC, Generic[W_co]):
             None where no environment has it.
         no_table: The reason why it has no table, where one was tried.
         registered: The word that it was asked for by, if it was by one.
+        ignores: The readings that mean nothing to it; a maze alone has walls that block a move.
     """
 
     inputs: int
@@ -108,6 +109,7 @@ class Task(ABC, Generic[W_co]):
     resets: Sequence[Mapping[str, Any]] | None = None
     no_table: str | None = None
     registered: Registered | None = None
+    ignores: Sequence[str] = ("blocked",)
 
     @cached_property
     def name(self) -> str:
