@@ -4,10 +4,11 @@
     python benchmarks/side_by_side.py /tmp/before . [--engine gpu] [--pairs 10] [--rounds 3]
 
 Prints, for each case, the nanoseconds of an episode in both, the ratio, and whether both return the same
-bits: the medians of pairs of processes, with the fastest process of each. A process may be a tenth slower than the next with the same
-code, because of where its memory lies, so every pair begins anew; pairs take turns at who begins first.
-Within a pair, each round takes the best of several runs; of engine cpu in processor time, so that other work
-on the machine matters little. A pair takes about ten seconds; a checkout that has not run before compiles for half a minute.
+bits: the medians of pairs of processes, with the fastest process of each. A process may be a tenth slower
+than the next with the same code, because of where its memory lies, so every pair begins anew; pairs take
+turns at who begins first. Within a pair, each round takes the best of several runs; on engine cpu in
+processor time, so that other work on the machine matters little. A pair takes about ten seconds; a checkout
+that has not run before compiles for half a minute.
 """
 
 from __future__ import annotations
