@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 MARKS = (100, 1_000, 10_000)  # episodes after which learners are compared
 RIVALS = 10  # the last number of the part that seeds of the study come from; the first is the task
 FLIP = 0.1  # the share of rewards that are turned round in the test of robustness
+SHOWN = 10, 30  # the episode at which the figure begins, and the one from which on it has room for all means
 TABLE = "dsp"  # the kind that all others are compared with
 
 _BY_NAME = {world.name: world for world in TASK_WORLDS}
@@ -89,7 +90,7 @@ KINDS = {
     "online": Kind("online Hebbian", "positive", "--"),
     "neuron": Kind("neuron-centric", "paper"),
     "hc": Kind("hill climbing", "hc", engine=None),
-    "es": Kind("(1+1) evolution strategy", "start"),
+    "es": Kind("(1+1) evolution strategy", "start", engine=None),
     "cma": Kind("separable CMA-ES", "other", "--"),
 }
 
@@ -236,7 +237,8 @@ class RivalsReport(Report[RivalStudy]):
             Figure(
                 "rivals", "Mean best EP so far, a panel for each task",
                 "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
-                "of the table. The panels show the range from the tenth episode on.", lambda: figure_of(study),
+                f"of the table. The panels begin at episode {SHOWN[0]} and have room for the means from episode {SHOWN[1]} on.",
+                lambda: figure_of(study),
             ),
             Heading("Every task"),
             *map(_task, study.outcomes),
@@ -288,7 +290,10 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
     for name, one in outcome.tested.items():
         kind = KINDS[name]
         draw_curve(axes, one.curve, kind.words, kind.colour, kind.style)
-    title_and_range(axes, outcome.world.title, chance, *(one.curve for one in outcome.tested.values()))
+    curves = (one.curve for one in outcome.tested.values())
+    title_and_range(axes, outcome.world.title, chance, *curves, first=SHOWN[1])
+    if chance.episodes[-1] > SHOWN[0]:
+        axes.set_xlim(SHOWN[0])
 
 
 # ------------------------------------------------------------------ the study

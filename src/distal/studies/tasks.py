@@ -437,11 +437,11 @@ def _panel(axes: Axes, outcome: Outcome) -> None:
     )  # fmt: skip
 
 
-def title_and_range(axes: Axes, title: str, *curves: Curve) -> None:
-    """Give a panel its title, and room for all means from the tenth episode on."""
+def title_and_range(axes: Axes, title: str, *curves: Curve, first: int = 10) -> None:
+    """Give a panel its title, and room for all means from an episode on."""
     axes.set_title(title, loc="left", fontsize=9)
     episodes_axis(axes, curves[0])
-    first = min(10, curves[0].episodes[-1])
+    first = min(first, curves[0].episodes[-1])
     values = [
         value
         for curve in curves
