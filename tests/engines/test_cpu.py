@@ -204,7 +204,7 @@ def test_episodes_that_repeat_the_one_before_or_begin_like_it_give_the_same_bits
 ) -> None:
     # Weights that change little seldom change what the network does, and seldom all of it.
     rules = tuple(Rule([(5 * row + k) % 3 - 1 for row in range(32)], 0.03, 0.3, 0.6, 0.5) for k in range(3))
-    traces = tuple(replace(TRACES, a_plus=a, eta=0.1) for a in (-0.5, 0.1, 0.9))
+    traces = tuple(replace(TRACES, a_plus=a, b_plus=-a / 2, d_plus=0.05, eta=1.0) for a in (-0.5, 0.1, 0.9))
     for learners, m_ties in product((rules, traces), READINGS["m_ties"]):
         batch = Batch(
             learners=learners,
