@@ -197,7 +197,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "an argument without a value": (
         ["--env", "CartPole-v1", "--env-arg", "is_slippery"],
-        "'is_slippery' should be NAME=VALUE, as is_slippery=false",
+        "'is_slippery' should be NAME=VALUE, such as is_slippery=false",
     ),
     "no starts": (
         ["--env", "CartPole-v1", "--starts", "0"],

@@ -84,11 +84,11 @@ class Beyond(Scaled[BeyondStudy]):
 
     name: ClassVar[str] = "beyond"
     folder: ClassVar[str] = "beyond"
-    title: ClassVar[str] = "ask six questions that the paper leaves open"
+    title: ClassVar[str] = "test rules beyond the paper: other neurons, networks, mazes and goals"
     about: ClassVar[str] = (
-        "Evolve rules and hill climbing with continuous neurons, in larger networks and mazes, to keep what "
-        "they learn and under goals that move; test them beside chance, and write a report on six "
-        "questions. Stages are stored; a second call only does what is missing."
+        "Evolve rules and hill climbing with continuous neurons, in larger networks and mazes, to keep their "
+        "success and under goals that move; test them against chance, and write a report on six questions. "
+        "Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "beyond-study.json"
     format: ClassVar[str] = "distal-beyond-study"
@@ -104,7 +104,9 @@ class Beyond(Scaled[BeyondStudy]):
         ),
     }  # fmt: skip
     options: ClassVar[tuple[Option, ...]] = (
-        Option("beside", None, "the beyond.json of another study; the page gets its verdicts too", "FILE"),
+        Option(
+            "beside", None, "the beyond.json of another study, whose verdicts the page also shows", "FILE"
+        ),
     )
 
     beside: str | None = None

@@ -65,7 +65,7 @@ class Experiments(Based[Reproduction]):
     title: ClassVar[str] = "run the paper's experiments and write a report"
     about: ClassVar[str] = (
         "Run the paper's experiments and write a report: figures, tables, and every number of the paper "
-        "beside ours. Each stage is stored; a second call only does what is missing."
+        "with ours. Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "reproduction.json"
     format: ClassVar[str] = "distal-reproduction"

@@ -53,12 +53,12 @@ class Readings(Based[ReadingStudy]):
 
     name: ClassVar[str] = "readings"
     folder: ClassVar[str] = "readings"
-    title: ClassVar[str] = "measure what every reading of the paper does to the results"
+    title: ClassVar[str] = "measure the effect of every reading of the paper"
     about: ClassVar[str] = (
-        "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
-        "and write a report. The base is the defaults, or what the options say; every other value of every "
-        "reading, and every other maze that has a name, is tried on it, one at a time. Stages "
-        "are stored; a second call only does what is missing."
+        "Measure the effect of every reading of the paper on chance, on the published rules and on evolution, "
+        "and write a report. The options set the base. The study then changes one thing at a time: every "
+        "other value of every reading, and every other named maze. Stages are stored; the same command "
+        "again runs only the missing ones."
     )
     file: ClassVar[str] = "reading-study.json"
     format: ClassVar[str] = "distal-reading-study"

@@ -303,8 +303,8 @@ class Rivals(Scaled[RivalStudy]):
     title: ClassVar[str] = "compare the paper's table with other rules and with black-box optimisers"
     about: ClassVar[str] = (
         "Evolve the paper's table, eligibility traces, online and neuron-centric Hebbian rules, hill climbing, an "
-        "evolution strategy and CMA-ES for five tasks with the same budget, measure the winners beside chance in "
-        "paired trials, and write a report. Stages are stored; a second call only does what is missing."
+        "evolution strategy and CMA-ES for five tasks with the same budget, compare the winners with chance in "
+        "paired trials, and write a report. Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "rival-study.json"
     format: ClassVar[str] = "distal-rival-study"
