@@ -140,7 +140,6 @@ def test_a_reproduction_which_imports_matplotlib_and_scipy(folder: Path, pytestc
 def test_a_local_cluster_that_starts_works_and_closes_and_perhaps_a_second_one(
     folder: Path, pytestconfig: pytest.Config
 ) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
     command = [*MODULE, *LEARN, "--cluster", "local:1"]
     for moment in moments(pytestconfig, 4):
         again = [random.uniform(0, 0.5)] * random.randrange(2)  # noqa: S311
@@ -149,7 +148,6 @@ def test_a_local_cluster_that_starts_works_and_closes_and_perhaps_a_second_one(
 
 
 def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Path) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
     program = (
         "import sys, time\n"
         "import distal.cli, distal.engines.cluster\n"
@@ -177,7 +175,6 @@ def test_a_second_one_while_a_cluster_closes_ends_its_workers_at_once(folder: Pa
 
 
 def test_one_while_a_cluster_starts_ends_the_command_and_its_workers_at_once(folder: Path) -> None:
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
     program = (
         "import sys, time\n"
         "import distal.cli, distributed\n"
@@ -226,7 +223,6 @@ IN_PROCESSES = ["--env", "slow:Slow-v0", "--workers", "2", "--trials", "4", "--s
 
 @pytest.fixture
 def slow(folder: Path) -> Path:
-    pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
     (folder / "slow.py").write_text(SLOW)
     return folder
 

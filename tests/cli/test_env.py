@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -239,18 +240,20 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("what", [*WRONG, *TWO_TASKS])
+@pytest.mark.parametrize(
+    ("command", "what"), [*product(COMMANDS, [*WRONG, *TWO_TASKS]), *product(["env"], WRONG)]
+)
 def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
-    what: str,
     command: str,
+    what: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     given, problem = {**WRONG, **TWO_TASKS}[what]
-    assert problem in refusal(capsys, *COMMANDS[command], *given)
+    line = ["env", *given[1:], *SHORT] if command == "env" else [*COMMANDS[command], *given]
+    assert problem in refusal(capsys, *line)
     assert not list(tmp_path.iterdir())
 
 
@@ -260,16 +263,6 @@ def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
     monkeypatch.setenv("DISTAL_MEMORY", "1G")
     error = refusal(capsys, "env", "FrozenLake-v1", "--trials", "100000000")
     assert error.endswith("; ask for fewer trials or episodes, or set DISTAL_MEMORY=unlimited\n")
-
-
-@pytest.mark.parametrize("what", WRONG)
-def test_so_it_is_by_the_command_that_shows_it(
-    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (_, name, *given), problem = WRONG[what]
-    assert problem in refusal(capsys, "env", name, *given, *SHORT)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def test_all_commands_know_what_a_module_registers_and_say_what_to_import_withou
     said = output_json(capsys, "learn", "jumps", "--jump", "0.7", "--network", "feedforward", *SHORT, *MINE)
     assert said["parameters"]["jump"] == 0.7
     assert said["network"] == "feedforward"
+    assert "--jump is for jumps alone" in refusal(capsys, "learn", "hc", "--jump", "0.7", *MINE)
     asked = ("--learner", "jumps", "--network", "feedforward", "--search", "random", "--population", "3")
     capsys.readouterr()
     assert distal.cli.main(["evolve", *asked, "--task", "corridor", *RUNS, "--out", "runs", *MINE]) == 0

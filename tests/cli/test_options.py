@@ -17,13 +17,6 @@ from tests.mazes import T
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
 
 
-@pytest.fixture
-def maze_file(tmp_path: Path) -> str:
-    path = tmp_path / "a maze.txt"
-    path.write_text(str(T) + "\n")
-    return str(path)
-
-
 # Commands that take a maze.
 TAKE_A_MAZE = {
     "maze": ["maze"],

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
     from playwright.sync_api import Page as Opened
 
-pytest.importorskip("myst_nb", reason="the site needs the extra docs")
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from distal import HillClimbing, InputError, Maze, Rule, Settings, climb, learn, published_rule
-from distal.engines import Batch, Runner, reference
+from distal import HillClimbing, InputError, Maze, Rule, Settings, learn, published_rule
+from distal.engines import Batch, reference
 from distal.model.draws import child_seed
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
@@ -52,18 +52,6 @@ def test_trials_are_ordered_trial_major_and_seeded_by_their_own_number_and_goal(
         episodes=12,
     )
     assert reference.engine.run(alone).best[0].tolist() == more.best[2 * 2 + 1].tolist()
-
-
-def test_results_are_equal_for_one_worker_and_for_two() -> None:
-    options: dict[str, Any] = {"maze": T, "trials": 2, "episodes": 5, "keep_weights": True}
-    rule, climber = published_rule(2), HillClimbing(0.1, 0.2, 0.3)
-    for engine in ("cpu", "reference"):
-        for one, two in (
-            [learn(rule, engine=Runner(engine, workers), **options) for workers in (1, 2)],
-            [climb(climber, engine=Runner(engine, workers), **options) for workers in (1, 2)],
-        ):
-            assert (one.best == two.best).all()
-            assert all((one.weights(k).hidden == two.weights(k).hidden).all() for k in range(4))
 
 
 @pytest.mark.parametrize("engine", ["cpu", "reference"])

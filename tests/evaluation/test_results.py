@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -146,14 +145,6 @@ def test_a_part_of_an_inspection_explains_its_colours_on_a_figure_of_its_own() -
     assert found.plot("usage", ax).get_legend() is None
 
 
-def test_matplotlib_and_pandas_are_loaded_only_when_they_are_used() -> None:
-    code = (
-        "import sys, distal; r = distal.learn('chance', trials=1, episodes=1, engine='reference'); repr(r);"
-        "sys.exit(bool({'matplotlib', 'pandas'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 # ---------------------------------------------------------------- the same for every task
 
 
@@ -279,7 +270,8 @@ def test_the_table_of_a_rule_has_its_changes_beside_their_bits() -> None:
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_the_frame_of_a_result_is_the_table_of_its_csv(name: str) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     made = RESULTS[name]()
     frame = made.to_frame()
     written = list(csv.DictReader(io.StringIO(made.to_csv())))
@@ -292,7 +284,6 @@ def test_the_frame_of_a_result_is_the_table_of_its_csv(name: str) -> None:
 
 
 def test_the_frames_of_an_evolution_are_its_generations_and_its_winners() -> None:
-    pytest.importorskip("pandas")
     made = distal.evolve("hc", maze=doors.SMALL, **{**doors.SMALLEST, "runs": 2, "fresh": 4})
     frame = made.to_frame()
     assert list(frame.columns) == ["run", "generation", "best", "mean", "worst"]
@@ -307,7 +298,6 @@ def test_the_frames_of_an_evolution_are_its_generations_and_its_winners() -> Non
 
 
 def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> None:
-    pytest.importorskip("pandas")
     made = doors.comparison()
     frame = made.to_frame()
     assert frame["learner"].tolist() == list(made.names)
@@ -322,7 +312,6 @@ def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> N
 
 
 def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None:
-    pytest.importorskip("pandas")
     found = doors.inspection()
     frame = found.to_frame()
     for row, said in enumerate(frame.to_dict("records")):
@@ -340,7 +329,6 @@ def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None
 
 
 def test_the_frames_of_a_set_of_rules_and_of_an_evaluation() -> None:
-    pytest.importorskip("pandas")
     several, evaluation = doors.inspected_set(), doors.evaluation()
     frame = several.to_frame()
     assert frame["rule"].tolist() == several.names

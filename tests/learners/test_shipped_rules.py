@@ -164,8 +164,3 @@ def test_files_that_are_no_rules_are_refused(tmp_path: Path, content: bytes, pro
     with pytest.raises(InputError, match=r"bad\.json") as refusal:
         Rule.load(path)
     assert problem in str(refusal.value)
-
-
-def test_a_folder_is_no_rule_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Is a directory"):
-        Rule.load(tmp_path)

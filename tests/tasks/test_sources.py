@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from distal import InputError, Maze, Settings
-from distal.tasks import gym
 from distal.tasks.gym import EnvTask
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AT_ONCE, rebuilt, task_of
@@ -277,13 +275,4 @@ def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
     data = kept(task_of(tmp_path / "two.npz"))
     TableTask(Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 3]], [0, 1])).save(tmp_path / "two.npz")
     with pytest.raises(InputError, match=r"file .*two.npz' gives another table than before"):
-        rebuilt(data)
-
-
-def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = kept(task_of("FrozenLake-v1", args=DRY))
-    monkeypatch.setattr(gym, "made_env", lambda env, args: gymnasium.wrappers.TransformReward(
-        gymnasium.make(env, **args), np.negative
-    ))  # fmt: skip
-    with pytest.raises(InputError, match="the environment gives another table than before: "):
         rebuilt(data)
