@@ -72,7 +72,7 @@ from distal.tasks.task import Aim
 
 DOCS = Path(__file__).parents[1] / "docs"
 
-SECONDS = 5.0  # that a call may take: a refusal takes no time, and the right calls are tiny
+SECONDS = 5.0  # of processor that a call may take: a refusal takes no time, and the right calls are tiny
 LINE = 1_000  # letters of a refusal, at most
 
 RIGHT, WRONG, EITHER, LONG = "right", "wrong", "either", "right, but not to be waited for"
@@ -1305,8 +1305,8 @@ class Room:
         if verdict == LONG or (verdict != WRONG and not call.door.quick):
             return None
         arguments = call.door.right() | {name: NASTY[label] for name, label in call.nasty.items()}
-        began = time.perf_counter()
-        signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS)
+        began = time.process_time()
+        signal.setitimer(signal.ITIMER_REAL, 4 * SECONDS)  # one that only waits
         try:
             call.door.call(**arguments)
         except InputError as error:
@@ -1317,7 +1317,7 @@ class Room:
             problem = "was accepted" if verdict == WRONG else None
             self.changed()
         signal.setitimer(signal.ITIMER_REAL, 0)
-        seconds = time.perf_counter() - began
+        seconds = time.process_time() - began
         if seconds > SECONDS:
             problem = f"took {seconds:.1f} s"
         return None if problem is None else f"{call} {problem}"

@@ -160,16 +160,8 @@ def test_an_agent_and_a_plastic_network_say_what_to_import(here: Path) -> None:
         ("mine", "x = 1\nif", "module mine cannot be imported (mine.py, line 2): invalid syntax"),
         ("mine", "import not_there", "module mine needs not_there, which is not installed"),
         ("mine", "raise SystemExit", "module mine ends the program when it is imported; put what it runs"),
-        (
-            "json",
-            "x = 1",
-            "module json is Python's own or an installed one, and not the json.py",
-        ),
-        (
-            "mine",
-            "import distal.learners as own\n\nown.register(3)",
-            "(mine.py, line 3): kind is 3, expected",
-        ),
+        ("json", "x = 1", "module json is Python's own or an installed one, and not the json.py"),
+        ("mine", "import distal.learners as own\n\nown.register(3)", "(mine.py, line 3): kind is 3, expecte"),
     ],
 )
 def test_a_module_that_cannot_be_imported_is_refused_in_one_line(

@@ -160,11 +160,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of(Ring, tabulated=False), {}, "the environment was given as 'tests.tasks.test_source"),
         (lambda: task_of("FrozenLake-v1", args=DRY, key=spot), {}, "the environment was tabulated with the"),
         (lambda: task_of("FrozenLake-v1", ep=ep), {}, "the EP of 'FrozenLake-v1' was the function 'tests.ta"),
-        (
-            lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
-            {},
-            "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
-        ),
+        (lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}), {}, "the arguments of 'FrozenLake-v"),
         (lambda: task_of("FrozenLake-v1", encode=far), {}, "encode was the function far; give the function"),
         (
             lambda: task_of("FrozenLake-v1"),
@@ -186,11 +182,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of("FrozenLake-v1"), {"id": 3}, "the environment was given as None"),
         (lambda: task_of("FrozenLake-v1"), {"starts": -1}, "starts is -1, expected a whole number"),
         (lambda: task_of("FrozenLake-v1"), {"encoder": None}, "encoder is None, expected word, bits and ed"),
-        (
-            lambda: task_of("FrozenLake-v1", args=DRY),
-            {"digest": "0" * 64},
-            "the environment gives another table than before: ",
-        ),
+        (lambda: task_of("FrozenLake-v1", args=DRY), {"digest": "0" * 64}, "the environment gives another t"),
     ],
 )
 def test_a_task_that_would_be_another_one_is_refused(make: Any, change: Any, problem: str) -> None:

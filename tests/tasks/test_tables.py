@@ -138,10 +138,7 @@ def test_costs_may_be_as_far_apart_as_a_table_holds() -> None:
     [
         ({"costs": np.arange(70)[:, None]}, "steps differ in cost and end in 70 ways, at most 64 fit in a"),
         # event 0 has to be there, even if no step is plain
-        (
-            {"costs": np.arange(70)[:, None] % 64, "ends": np.ones(70, int)},
-            "steps differ in cost and end in 65",
-        ),
+        ({"costs": np.arange(70)[:, None] % 64, "ends": np.ones(70, int)}, "steps differ in cost and end in"),
         ({"costs": np.zeros((2, 70, 1), int), "ends": np.zeros((3, 70), int)}, "costs is for 2 goals, other"),
         ({"costs": np.zeros((70, 2), int)}, "costs is array([[0, 0],"),
         ({"ends": [0, 1]}, "ends is [0, 1], expected whole numbers of the shape (70)"),
