@@ -49,7 +49,7 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make the environment known by an id, winners be measured quickly, and what was told be told again."""
     monkeypatch.setattr("distal.search.config.REMEASURED", 4)
-    registry.say_instead.cache_clear()
+    registry.named.clear()
     gymnasium.register("tests/Odd-v0", entry_point=Odd, disable_env_checker=True)  # it would warn
     yield
     del gymnasium.registry["tests/Odd-v0"]
@@ -189,7 +189,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "an argument without a value": (
         ["--env", "CartPole-v1", "--env-arg", "is_slippery"],
-        "'is_slippery' should be NAME=VALUE, as is_slippery=false",
+        "'is_slippery' should be NAME=VALUE, such as is_slippery=false",
     ),
     "no starts": (["--env", "CartPole-v1", "--starts", "0"], "--starts is 0, expected a whole number from 1"),
     "a word that is none": (["--env", "CartPole-v1", "--encode", "bin:3"], "--encode holds 'bin:3', expecte"),
