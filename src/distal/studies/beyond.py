@@ -251,7 +251,7 @@ def study_beyond(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> BeyondStudy:
     """Ask what the paper leaves open: other neurons, networks and mazes, rules that keep, goals that move.
 
@@ -263,7 +263,8 @@ def study_beyond(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. What the engine cannot run goes to the next that can.
-        progress: Called with an `Event` as the questions proceed.
+        progress: Called with an `Event` as the questions proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each question.

@@ -453,7 +453,7 @@ def champions(
     force: bool = False,
     command: str | None = None,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Champion:
     """Search for the best learner that a budget can find, and measure it once on held-out trials.
@@ -472,7 +472,8 @@ def champions(
         force: Start over in a folder that already holds a search.
         command: How it was asked for, for the record.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-        progress: Called with an `Event` as the work advances.
+        progress: Called with an `Event` as the work advances. If left out, a terminal shows how
+            far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:

@@ -166,7 +166,7 @@ def study_readings(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
     """Measure a base, every other value of every reading and every other named maze, one at a time.
@@ -181,7 +181,8 @@ def study_readings(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`.
-        progress: Called with an `Event` as the variants proceed.
+        progress: Called with an `Event` as the variants proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
         **settings: As in `Settings`, for the base.
 
     Returns:

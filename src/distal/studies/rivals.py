@@ -427,7 +427,7 @@ def study_rivals(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> RivalStudy:
     """Compare the paper's table with other rules and with black-box optimisers, in five tasks.
 
@@ -440,7 +440,8 @@ def study_rivals(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. Learners that it has no code for run on engine steps.
-        progress: Called with an `Event` as the tasks proceed.
+        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each task.

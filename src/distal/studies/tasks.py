@@ -668,7 +668,7 @@ def study_tasks(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> TaskStudy:
     """Ask in other tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 
@@ -683,7 +683,8 @@ def study_tasks(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. Tasks without a table are run by engine steps, on all cores.
-        progress: Called with an `Event` as the tasks proceed.
+        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each task, and the transfers.
