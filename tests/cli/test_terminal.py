@@ -14,6 +14,7 @@ import distal
 from distal import published_rule
 from distal.cli import main
 from tests.command_line import output, output_json
+from tests.given import some
 from tests.processes import DISTAL, started
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -109,8 +110,7 @@ def test_a_page_a_table_and_a_notebook_do_not_turn_a_name_round(
         text = Path(file).read_text()
         assert name in text
         assert "\u202e" not in text
-    data = re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text())
-    assert data is not None
+    data = some(re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text()))
     # What the page's own script makes of it: the name is shown letter by letter there, too.
     assert json.loads(data[1])["learners"][0]["name"] == "ev\\u202eil\u200b"
     result = distal.learn(evil, episodes=2, trials=1, steps=4)

@@ -26,6 +26,7 @@ from distal.search import registry
 from distal.tasks.pixels import SCALE
 from distal.tasks.registry import TASKS
 from tests import fuzz
+from tests.given import some
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -297,8 +298,9 @@ def test_the_results_document_is_what_the_kept_numbers_say() -> None:
 def test_the_animated_picture_is_what_its_command_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = re.search(r"`distal (watch [^`]*--gif) agents.gif([^`]*)`", (ROOT / "README.md").read_text())
-    assert command is not None
+    command = some(
+        re.search(r"`distal (watch [^`]*--gif) agents.gif([^`]*)`", (ROOT / "README.md").read_text())
+    )
     monkeypatch.chdir(tmp_path)
     run_here(f"distal {command[1]} agents.gif{command[2]}")
     with (
@@ -326,7 +328,8 @@ def test_the_table_of_what_was_fuzzed_is_that_of_the_last_run_which_found_nothin
 def test_the_citation_names_this_version_and_the_date_of_the_last_release() -> None:
     cited = (ROOT / "CITATION.cff").read_text()
     assert f"version: {distal.__version__}\n" in cited
-    released = re.search(r"^## ([\d.]+) \(([\d-]+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
-    assert released is not None
+    released = some(
+        re.search(r"^## ([\d.]+) \(([\d-]+)\)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    )
     assert released[1] == distal.__version__
     assert f"date-released: {released[2]}\n" in cited

@@ -29,6 +29,7 @@ from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask
 from tests.evolutions import Stop, contents
+from tests.given import some
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
 SMALL: dict[str, Any] = {
@@ -248,13 +249,12 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
         assert 0.85 * budget < spent <= budget
         assert 4 <= config.runs <= 128
         assert bred is None or bred.fitness == PRIZES[prize].fitness
-    assert bred is not None
-    assert bred.seed != config.seed
+    assert some(bred).seed != config.seed
     with pytest.raises(
         InputError, match=r"the search and the last race take .*; give at least that, or fewer runs"
     ):
         Champions(prize="long", budget=35.6e6)
-    # The page says from which budget on finalists are bred together.
+    # The page says from which budget on finalists are some(bred) together.
     begins = {"long": 8.6e9}.get(prize, 1.72e9)
     bred_at = [Champions(prize=prize, budget=budget).bred for budget in (0.99 * begins, begins)]
     assert [one is not None for one in bred_at] == [False, True]
