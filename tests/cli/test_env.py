@@ -217,17 +217,12 @@ COMMANDS = {
     ("command", "what"), [*product(COMMANDS, [*WRONG, *TWO_TASKS]), *product(["env"], WRONG)]
 )
 def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
-    command: str,
-    what: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, what: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     given, problem = {**WRONG, **TWO_TASKS}[what]
     line = ["env", *given[1:], *SHORT] if command == "env" else [*COMMANDS[command], *given]
     assert problem in refusal(capsys, *line)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
@@ -251,15 +246,10 @@ def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
     ],
 )
 def test_what_cannot_be_shown_or_saved_leaves_no_file(
-    given: list[str],
-    problem: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    given: list[str], problem: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert problem in refusal(capsys, "env", *given)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 def test_without_gymnasium_the_extra_is_named(

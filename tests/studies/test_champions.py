@@ -303,11 +303,8 @@ def test_a_champions_held_out_value_comes_out_again(number: int) -> None:
     assert float((outcome.best[:, -1] < 100).mean()) == record["held_out"]["reached"]
 
 
-def test_the_command_searches_and_says_what_it_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "maze.txt").write_text("#####\n#0S1#\n#####\n")
+def test_the_command_searches_and_says_what_it_found(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "maze.txt").write_text("#####\n#0S1#\n#####\n")
     asked = ["champions", "--prize", "last", "--budget", "5e5", "--runs", "1", "--held-out", "10"]
     asked += ["--maze", "maze.txt", "--hidden", "2", "--steps", "4", "--out", "found"]
     assert main(asked) == 0

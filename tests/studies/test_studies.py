@@ -146,14 +146,9 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
 @each_read
 @pytest.mark.usefixtures("at_tiny_scale", "undrawn")
 def test_the_command_prints_the_summary_and_writes_the_report(
-    name: str,
-    finished: Finished,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, finished: Finished, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (outcome, folder), report = finished(name), STUDIES[name].study.report_class
-    monkeypatch.chdir(tmp_path)
     Path("maze.txt").write_text(PICTURE)
     shutil.copytree(folder, "out")  # all is stored: the command reads it
     Path("out", report.page).unlink()
