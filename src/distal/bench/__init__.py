@@ -240,9 +240,6 @@ def against_jax(
         options: of the program.
         name: of the row.
         variables: of the program's environment.
-
-    Returns:
-        How many times faster the job is.
     """
     if find_spec("jax") is None:
         return Row(name, what, None, "times", target, note=f"needs {needs}")

@@ -10,7 +10,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
 from distal.base.files import NPZ, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.registry import imported
@@ -38,11 +38,14 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
-    command.add_argument("--save", metavar="FILE", help="write the table to a file that --env takes (.npz)")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes by chance (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per goal by chance (5)")
-    command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
-    command.add_argument("--steps", type=whole, metavar="N", help="steps per episode (its own, or 100)")
+    add_options(command, {
+        "--save FILE": "write the table to a file that --env takes (.npz)",
+        "--episodes N": "episodes by chance (100)",
+        "--trials N": "trials per goal by chance (5)",
+        "--hidden N": "hidden neurons (20)",
+        "--steps N": "steps per episode (its own, or 100)",
+    })  # fmt: skip
+    command.set_defaults(episodes=100, trials=5)
     options.add_seed(command)
     options.add_engine(command)
 

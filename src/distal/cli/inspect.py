@@ -12,7 +12,7 @@ from distal.base.checks import counted, folder
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation.inspection import (
     CHANGES,
@@ -46,8 +46,10 @@ def add(commands: Commands) -> None:
         help=f"{shipped_names()}, or a rule file; several, or {', '.join(SHIPPED)} or a folder of distal "
         "evolve: what they have in common",
     )
-    command.add_argument("--html", metavar="FILE", help="write everything to a page")
-    command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
+    add_options(command, {
+        "--html FILE": "write everything to a page",
+        "--figures DIR": "write the figures as SVG into a folder",
+    })  # fmt: skip
     options.add_evaluation(command, _TRIALS)
 
 

@@ -15,7 +15,7 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command
+from distal.cli.parser import Commands, Parser, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour
@@ -46,16 +46,12 @@ def add(commands: Commands) -> None:
 
 def add_evaluation(command: Parser, remark: str = "") -> None:
     """Add what `evaluate` reads, for this command and `distal climb`."""
-    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
-    command.add_argument(
-        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
-    )
-    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
-    command.add_argument(
-        "--save",
-        metavar="FILE",
-        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
-    )
+    add_options(command, {
+        "--no-chance": "skip chance; halves the time",
+        "--curves": "with --json: both curves of every trial, EP and best EP so far",
+        "--csv FILE": "write both curves of every trial to a CSV file",
+        "--save FILE": "keep the result, with the best weights: FILE.npz, for Result.load in Python",
+    })  # fmt: skip
     options.add_evaluation(command, remark=remark, switch=True)
 
 

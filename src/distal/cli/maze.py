@@ -11,7 +11,7 @@ from rich.text import Text
 from distal.base.checks import InputError
 from distal.base.files import SVG, check_target, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 
@@ -20,10 +20,12 @@ def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
-    command.add_argument("--list", action="store_true", help="show the mazes that have a name, small")
+    add_options(command, {"--list": "show the mazes that have a name, small"})
     options.add_levels(command, ", as a text picture and no more")
-    command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")
-    command.add_argument("--svg", metavar="OUT", help="also write the picture to an SVG file")
+    add_options(command, {
+        "--out OUT": "also write the text picture to a file",
+        "--svg OUT": "also write the picture to an SVG file",
+    })  # fmt: skip
     options.add_heading(command)
 
 

@@ -16,7 +16,7 @@ from distal.base.checks import InputError, path
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
 from distal.base.significance import SIGNIFICANT
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
@@ -56,12 +56,10 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "folder", metavar="DIR", help="what distal evolve --out wrote, or a folder of such folders"
     )
-    command.add_argument(
-        "--csv",
-        metavar="FILE",
-        help="write a CSV file with a row for each run: its winner, or the best so far, beside chance, and "
-        "its genes",
-    )
+    add_options(command, {
+        "--csv FILE": "write a CSV file with a row for each run: its winner, or the best so far, beside "
+        "chance, and its genes",
+    })  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:

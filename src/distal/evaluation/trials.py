@@ -68,9 +68,6 @@ class Conditions:
 
         `door` is the function that is called, for the nearest right spelling of an unknown keyword; `fewest`
         the fewest episodes, and those until fresh weights, that make sense there.
-
-        Raises:
-            InputError: If something is wrong.
         """
         episodes = integer("episodes", episodes, fewest, MAX_COUNT)
         if resample is not None:
@@ -139,12 +136,6 @@ def batch_of(
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
         switch: When goals move, and where to.
-
-    Returns:
-        The batch.
-
-    Raises:
-        InputError: If the batch would not be valid.
     """
     seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
     if not isinstance(learners, Decoded):

@@ -40,9 +40,6 @@ class Trial:
         resample: Draw fresh weights after this many episodes; None for never.
         phase: The goal moves after this many episodes; None if it does not.
         phases: How many phases there are; None for any number.
-
-    Raises:
-        InputError: If a number is out of its range.
     """
 
     seed: int = 0
@@ -199,9 +196,6 @@ class Learner(ABC):
 
         Args:
             network: The network, where the number of genes depends on it.
-
-        Returns:
-            The names.
         """
         discrete, continuous = (cls.genes if network is None else cls.genes_for(network)) or (0, 0)
         counted = tuple(f"continuous_{k}" for k in range(continuous))

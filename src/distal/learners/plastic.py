@@ -106,9 +106,6 @@ class PlasticNetwork:
             learner: The learner.
             network: The network.
             trial: Its seed, and when weights are fresh.
-
-        Returns:
-            The plastic network, before its first episode.
         """
         made = cls.__new__(cls)
         made._begin(learner, network, trial, None)
@@ -227,9 +224,6 @@ class PlasticNetwork:
             path: The file.
             task: The task again, if it was made with one.
 
-        Returns:
-            The network.
-
         Raises:
             InputError: If the file cannot be read, is damaged, or is of another task.
         """
@@ -315,12 +309,6 @@ def episodes(
         settings: The network, and the readings.
         seed: The seed of all random numbers.
         resample: Draw fresh weights after this many episodes.
-
-    Returns:
-        The episodes, as they end.
-
-    Raises:
-        InputError: If an argument is wrong.
     """
     one, aim = (
         find_learner(learner),

@@ -159,12 +159,6 @@ class Maze:
             action: 0 stop, 1 left, 2 right, 3 straight.
             blocked: The reading of this name. A move into a wall leaves the agent in its
                 cell, with the heading it turned to ("turn") or the one it had ("stay").
-
-        Returns:
-            The new cell and heading.
-
-        Raises:
-            InputError: If an argument is out of its range, or the cell is a wall.
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)
@@ -230,12 +224,6 @@ def maze(name: str = DEFAULT_MAZE) -> Maze:
 
     Args:
         name: One of the three; the default if left out.
-
-    Returns:
-        The maze.
-
-    Raises:
-        InputError: If no maze has this name.
     """
     return _named(one_of("name", name, MAZES))
 
@@ -263,9 +251,6 @@ def t_maze(levels: int, width: int = 3) -> Maze:
     Returns:
         The maze. Its start lies in the middle of the first stem, its final positions in the middle of
         the ends of the last bars.
-
-    Raises:
-        InputError: If a number is out of its range.
     """
     # With five, the shortest way takes 100 steps, as many as an episode has: no agent would arrive in time.
     levels, width = integer("levels", levels, 1, 4), integer("width", width, 1, 5)

@@ -75,9 +75,6 @@ class HeldOut(Record):
             own: The scores and the best EPs of the champion.
             chance: The same of chance, in trials with the same seeds.
             target: The EP at or below which the goal is reached, if there is one.
-
-        Returns:
-            The numbers.
         """
         fresh: Any = Fresh.of(own[0], chance[0])  # with all numbers of chance
         held = cls(
@@ -181,11 +178,7 @@ class Champion(Record):
 
     @classmethod
     def from_dict(cls, data: object) -> Champion:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
             unknown = set(given["record"]) - set(cls.__dataclass_fields__)

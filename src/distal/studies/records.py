@@ -144,11 +144,7 @@ class Finished(Record):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         try:
             names = [cls.KEYS.get(name, name) for name in cls._kinds()]
             given = checks.fields(data, *cls.FORMAT, (*names, *cls.MORE))
@@ -186,9 +182,6 @@ def read(kind: Any, name: str, value: Any) -> Any:
         kind: A type, as in the annotation of a field.
         name: What a refusal calls the value.
         value: What was read.
-
-    Returns:
-        The value.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:

@@ -91,15 +91,13 @@ class Option:
         name: The name of the field.
         default: The value if the option is left out, as it would be typed.
         help: The help, without the default.
-        metavar: The placeholder of the value in the help.
-        kind: What the value is: str, int or float.
+        metavar: The placeholder of the value in the help: N for a whole number, X for any number.
     """
 
     name: str
     default: str | None
     help: str
     metavar: str = "WORD"
-    kind: type = str
 
 
 class Study(ABC, Generic[Outcome]):
@@ -182,9 +180,6 @@ class Study(ABC, Generic[Outcome]):
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.
             progress: Called with an `Event` as the stages proceed.
-
-        Returns:
-            The outcome.
 
         Raises:
             InputError: If an argument is wrong, the folder cannot be used, or the work would not

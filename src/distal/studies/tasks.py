@@ -176,11 +176,7 @@ class TaskStudy(Finished):
 
     @classmethod
     def from_dict(cls, data: object) -> TaskStudy:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         named = isinstance(data, dict) and data.get("worlds", TABLES) != TABLES
         return super().from_dict(data if named or not isinstance(data, dict) else {**data, **_LATER})
 
