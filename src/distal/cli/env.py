@@ -8,10 +8,11 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
+from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command, add_options
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.registry import imported
 from distal.evaluation.learn import learn
@@ -122,7 +123,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         wrap=True,
     )
     score.add_row("mean EP of an episode", f"{chance.ep.mean():z.2f}" if chance.ep is not None else "")
-    score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
+    score.add_row("mean best EP", with_error(chance.fitness, chance.standard_error))
     if chance.reached is not None:
         score.add_row("trials that reached the goal", f"{chance.reached:.1%}")
     if chance.cut:

@@ -10,11 +10,12 @@ from typing import cast
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
+from distal.base.display import with_error
 from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command, add_options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
-from distal.cli.terminal import console, print_json, spread, tell
+from distal.cli.terminal import console, print_json, tell
 from distal.cli.work import on_workers, resumable
 from distal.engines import Runner
 from distal.evaluation.measures import BEST, MEASURES
@@ -255,9 +256,9 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         cells = ("", "", "", "")
         if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
             beats = "yes" if fresh.beats_chance else "no"
-            chance = spread(fresh.chance, None if narrow else fresh.chance_standard_error)
+            chance = with_error(fresh.chance, None if narrow else fresh.chance_standard_error)
             cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
-        own = spread(fresh.fitness, fresh.standard_error)
+        own = with_error(fresh.fitness, fresh.standard_error)
         table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
     for line in LEGEND:

@@ -68,7 +68,7 @@ def described(maze: Maze) -> dict[str, Any]:
         "start": {"row": maze.start[0], "column": maze.start[1]},
         "heading": maze.heading,
         "finals": finals,
-        "perfect_agent": perfect_agent(maze),
+        "perfect_agent": maze.perfect,
     }
 
 
@@ -103,7 +103,7 @@ def show_list(as_json: bool) -> None:
     for name, one in named.items():
         rows, columns = one.shape
         title = f"{name} (default)" if name == DEFAULT_MAZE else name
-        about = [title, f"{rows} × {columns}, perfect agent {perfect_agent(one):.2f}"]
+        about = [title, f"{rows} × {columns}, perfect agent {one.perfect:.2f}"]
         cards.append(Text("\n".join([*about, *small(one)]), no_wrap=True))
     out.print(Columns(cards, padding=(1, 3)))
 
@@ -122,9 +122,4 @@ def show_maze(maze: Maze) -> None:
     for symbol, cell, distance in zip(maze.symbols, maze.finals, maze.start_distances, strict=True):
         table.add_row(symbol, str(cell[0]), str(cell[1]), str(distance))
     out.print(table)
-    out.print(f"perfect agent (mean distance)  {perfect_agent(maze):.2f}")
-
-
-def perfect_agent(maze: Maze) -> float:
-    """Return the mean distance from the start to the final positions."""
-    return sum(maze.start_distances) / len(maze.start_distances)
+    out.print(f"perfect agent (mean distance)  {maze.perfect:.2f}")

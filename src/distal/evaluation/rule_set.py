@@ -126,17 +126,8 @@ class RuleSet(Frozen):
         """Return all numbers and every setting that made them, ready for JSON."""
         own = self.results[0].to_dict()
         kept = (
-            "episodes",
-            "trials",
-            "resample",
-            "seed",
-            "engine",
-            "hidden",
-            "steps",
-            "maze",
-            "heading",
-            "task",
-        )
+            "episodes", "trials", "resample", "seed", "engine", "hidden", "steps", "maze", "heading", "task",
+        )  # fmt: skip
         return {
             "rules": [
                 {

@@ -62,6 +62,10 @@ class Usage(Frozen):
         """The share of the updates of each tenth of the trial that selected each row, (tenths, 32)."""
         return _shares(self.counts.sum(axis=1))
 
+    def shares(self, row: int) -> list[float]:
+        """Return the shares of a row: of all updates, of each layer's, of the first and the last tenth."""
+        return [self.rows[row], *self.layers[:, row], self.tenths[0][row], self.tenths[-1][row]]
+
     @property
     def rewarded(self) -> float:
         """The share of all updates with m = +1."""

@@ -144,6 +144,11 @@ class Maze:
         """The distance from the start to each final position."""
         return tuple(int(to_final[self.start]) for to_final in self.distances)
 
+    @property
+    def perfect(self) -> float:
+        """The mean EP of an agent that takes the shortest way: the mean of the start distances."""
+        return sum(self.start_distances) / len(self.finals)
+
     def sense(self, cell: Cell, heading: int) -> tuple[int, int, int]:
         """Say whether there is a wall (1) or not (0) to the left, in front, to the right."""
         cell, heading = self._place(cell, heading)

@@ -55,8 +55,7 @@ class Place:
     @property
     def perfect(self) -> float:
         """The mean EP of an agent that takes the shortest way."""
-        distances = self.task.maze.start_distances
-        return sum(distances) / len(distances)
+        return self.task.maze.perfect
 
     def per_goal(self, trials: int) -> int:
         """Return how many trials each goal has, so that there are at least so many."""

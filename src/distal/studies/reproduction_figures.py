@@ -224,7 +224,7 @@ def _papers_range(axes: Axes, result: Reproduction, low: float, high: float) -> 
 
 
 def _perfect(axes: Axes, result: Reproduction) -> None:
-    mean = float(np.mean(result.maze.start_distances))
+    mean = result.maze.perfect
     axes.axhline(mean, color=LIGHT["goal"], linestyle="--", linewidth=1.1, label=f"perfect agent: {mean:g}")
 
 
