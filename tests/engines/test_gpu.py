@@ -297,7 +297,7 @@ def test_what_is_missing_is_said_in_one_line_and_auto_is_cpu(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     cards.problem.cache_clear()
-    registry.say_instead.cache_clear()  # another test may have made it say so
+    registry.named.clear()  # another test may have made it say so
     try:
         with pytest.raises(InputError) as refusal:
             learn("paper:1", engine="gpu", episodes=1, trials=1)

@@ -231,7 +231,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
-    registry.say_instead.cache_clear()
+    registry.named.clear()
     run = engines.Runner("auto")
     assert run.engine == "gpu"
     climbing = trial(HillClimbing(0.1, 0.2, 0.3))

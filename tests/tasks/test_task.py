@@ -205,7 +205,7 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
 def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    registry.say_instead.cache_clear()
+    registry.named.clear()
     caplog.set_level(logging.WARNING, "distal")
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)

@@ -25,14 +25,14 @@ def add(commands: Commands) -> None:
         "bench",
         run,
         "measure an engine",
-        "Measure an engine: ratios against something in the same run, medians of repeats. The cpu engine "
+        "Measure an engine: ratios within one run, medians of repeats. The cpu engine "
         "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
         "engine steps about one.",
     )
     add_options(command, {
         "--engine NAME": "cpu, gpu, steps (cpu)",
         "--cluster ADDRESS": "measure a Dask cluster instead: tcp://…, a file, or local:N",
-        "--quick": "few repeats, and only the rows that take seconds",
+        "--quick": "few repeats, and only rows that take seconds",
         "--against FILE": "also print the change since the run that wrote FILE",
     })  # fmt: skip
     command.set_defaults(engine=engines.DEFAULT)

@@ -33,18 +33,18 @@ def add(commands: Commands) -> None:
         commands,
         "env",
         run,
-        "show an environment as a task: its bits, actions and states, and what chance scores",
-        "Show what a network senses and does in a Gymnasium environment, whether the environment is a table, "
-        "which all engines run at full speed, and what chance scores: random weights in every episode.",
+        "show an environment as a task: bits, actions, states, and the score of chance",
+        "Show an environment as a task: the bits that a network senses, its actions, the engine that runs it "
+        "(a table runs at full speed), and the score of chance: random weights in every episode.",
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
     add_options(command, {
-        "--save FILE": "write the table to a file that --env takes (.npz)",
-        "--episodes N": "episodes by chance (100)",
-        "--trials N": "trials per goal by chance (5)",
+        "--save FILE": "write the table to a file, for --env (FILE.npz)",
+        "--episodes N": "episodes of chance (100)",
+        "--trials N": "trials of chance per goal (5)",
         "--hidden N": "hidden neurons (20)",
-        "--steps N": "steps per episode (its own, or 100)",
+        "--steps N": "steps per episode (the environment's limit, or 100)",
     })  # fmt: skip
     command.set_defaults(episodes=100, trials=5)
     options.add_seed(command)

@@ -61,13 +61,13 @@ def add(commands: Commands) -> None:
         run,
         "evolve rules, or the parameters of hill climbing",
         "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
-        f"trials, beside chance. {columns_explained()}",
+        f"trials, with chance. {columns_explained()}",
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
     add_options(command, {
         "--learner WORD": options.explained(kinds, "dsp"),
-        "--out DIR": "folder to keep the runs in; needed unless --resume",
+        "--out DIR": "folder of the runs; needed unless --resume",
         "--resume DIR": "continue the runs in a folder",
     })  # fmt: skip
     searches = {
@@ -80,15 +80,15 @@ def add(commands: Commands) -> None:
         "--runs N": "independent runs (15)",
         "--generations N": "generations after the first population (300)",
         "--population N": "individuals (14)",
-        "--elite-count N": "ga: best individuals that are copied unchanged (4)",
-        "--race N": "heats in which the better half of a generation runs as many trials again (0)",
-        "--finalists N": "best individuals of a run that are measured again to choose the winner (0)",
+        "--elite-count N": "ga: best individuals, copied unchanged (4)",
+        "--race N": "heats: in each, the better half of a generation runs as many trials again (0)",
+        "--finalists N": "best individuals of a run, measured again to choose the winner (0)",
         "--islands N": "populations in each run (1)",
-        "--exchange N": "generations until the islands of a run exchange their best (10)",
-        "--restart N": "start over from a new population every so many generations (never)",
-        "--trials N": "trials per goal in an evaluation: per final position of a maze (5)",
+        "--exchange N": "generations between exchanges of the islands' best (10)",
+        "--restart N": "start over with a new population after every N generations (never)",
+        "--trials N": "trials per goal, per final position of a maze (5)",
         "--episodes N": "episodes per trial (100)",
-        "--fresh N": "trials on which a winner is measured again (400)",
+        "--fresh N": "fresh trials on which the winner is re-measured (400)",
         "--seed N": "seed of all random numbers (0)",
         "--budget X": "episodes that each run may take, instead of --generations, such as 1e9",
         "--crossover X": "ga: probability of crossover (0.5)",
@@ -104,10 +104,12 @@ def add(commands: Commands) -> None:
         "--begin-with",
         nargs="+",
         metavar="RULE",
-        help=f"rules in the first population of each run, the rest is drawn: {options.learner_help()}",
+        help=f"rules in the first population of each run; the rest is random: {options.learner_help()}",
     )
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
-    add_options(command, {"--fitness WORD": f"what is minimised, over all trials: {measures} (best)"})
+    add_options(command, {
+        "--fitness WORD": f"the measure to minimise, over all trials: {measures} (best)",
+    })  # fmt: skip
     options.add_switch(command)
     options.add_task(command)
     options.add_settings(command, environments=True)

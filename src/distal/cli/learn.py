@@ -37,9 +37,9 @@ def add(commands: Commands) -> None:
         commands,
         "learn",
         run,
-        "train fresh networks with a rule, beside chance",
-        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
-        "episode, in trials with the same seeds.",
+        "train fresh networks with a rule, and compare it with chance",
+        "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
+        "every episode of trials with the same seeds.",
     )
     add_evaluation(command)
     options.add_learner(command)
@@ -48,10 +48,10 @@ def add(commands: Commands) -> None:
 def add_evaluation(command: Parser, remark: str = "") -> None:
     """Add what `evaluate` reads, for this command and `distal climb`."""
     add_options(command, {
-        "--no-chance": "skip chance; halves the time",
+        "--no-chance": "leave out chance; halves the time",
         "--curves": "with --json: both curves of every trial, EP and best EP so far",
-        "--csv FILE": "write both curves of every trial to a CSV file",
-        "--save FILE": "keep the result, with the best weights: FILE.npz, for Result.load in Python",
+        "--csv FILE": "write every episode of every trial to a CSV file, chance included",
+        "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
     })  # fmt: skip
     options.add_evaluation(command, remark=remark, switch=True)
 

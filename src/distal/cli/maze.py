@@ -20,8 +20,10 @@ def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
-    add_options(command, {"--list": "show the mazes that have a name, small"})
-    options.add_levels(command, ", as a text picture and no more")
+    add_options(command, {
+        "--list": "list the named mazes with small pictures",
+    })  # fmt: skip
+    options.add_levels(command, ", as a text picture only")
     add_options(command, {
         "--out OUT": "also write the text picture to a file",
         "--svg OUT": "also write the picture to an SVG file",

@@ -91,7 +91,7 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
         "--maze MAZE": maze_help(),
     })  # fmt: skip
     add_heading(command)
-    readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
+    readings = command.add_argument_group(f"readings, our choices where the paper is silent{remark}")
     for name, values in READINGS.items():
         text = explained(values, getattr(Settings, name))
         add_options(readings, {f"--{name.replace('_', '-')} WORD": text})
@@ -99,8 +99,8 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
 
 def add_task(command: Parser) -> None:
     """Add an environment as the task."""
-    group = command.add_argument_group("a task of your own (the triple T-maze)")
-    add_levels(group, ", with as many steps for its shortest ways as 100 are for the paper's")
+    group = command.add_argument_group("your own task, instead of the triple T-maze")
+    add_levels(group, "; its steps keep the paper's ratio to the shortest path")
     add_environment(group)
     group.add_argument("--env", "--task", dest="env", metavar="ID", help=task_help())
 
@@ -108,7 +108,7 @@ def add_task(command: Parser) -> None:
 def task_help() -> str:
     """Return what --env takes."""
     tasks = f", a task that was registered ({', '.join(TASKS)})" if TASKS else ""
-    return f"a Gymnasium environment{tasks}, or a table saved as FILE.npz"
+    return f"a Gymnasium environment, compiled:NAME for a compiled task{tasks}, or a table saved as FILE.npz"
 
 
 def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
@@ -124,8 +124,8 @@ def add_switch(command: Parser) -> None:
     group = command.add_argument_group("conditions that change")
     add_options(group, {
         "--switch E": "the goal moves every E episodes (never)",
-        "--switch-to WORD": f"{explained(SCHEDULES, NEW)}; or the goals of all phases with commas between, "
-        "as 0,5,0",
+        "--switch-to WORD": f"{explained(SCHEDULES, NEW)}; or a list with the goals of all phases, such as "
+        "0,5,0",
     })  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _argument(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, as is_slippery=false")
+        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, such as is_slippery=false")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -147,22 +147,22 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
         action="append",
         type=_argument,
         metavar="NAME=VALUE",
-        help="an argument of the environment, as is_slippery=false; may be repeated",
+        help="an argument of the environment, such as is_slippery=false; repeatable",
     )
     group.add_argument(
         "--wrap",
         action="append",
         metavar="MODULE:CLASS",
-        help="a wrapper around it, as minigrid.wrappers:ImgObsWrapper; may be repeated, the innermost first",
+        help="a wrapper around it, such as minigrid.wrappers:ImgObsWrapper; repeatable, innermost first",
     )
     add_options(group, {
-        "--encode WORDS": "how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with "
-        "commas between; or a function of the observation, as my_module:my_function",
-        "--actions bins:N": "how a Box of actions becomes a few: N values of each number, from the "
+        "--encode WORDS": "the encoding of observations as bits: binary, one-hot, bins:N, "
+        "bins:N:quantiles, joined by commas; or a function of the observation, my_module:my_function",
+        "--actions bins:N": "turns a continuous action into a few: N values of each number, from the "
         "lowest to the highest",
-        "--reward-scale N": "EP is N times minus the return (1; a table whose rewards are not whole finds "
-        "one)",
-        "--starts N": "N goals, which begin where reset(seed=0), … leads (one)",
+        "--reward-scale N": "multiplies rewards: EP is minus N times the return (1; a table with "
+        "fractional rewards finds its own)",
+        "--starts N": "makes N goals, each with the start of one reset: seed=0, 1, … (one goal)",
     })  # fmt: skip
 
 
@@ -182,7 +182,7 @@ def add_engine(command: Parser) -> None:
     """Add what runs the trials."""
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     add_options(command, {
-        "--engine NAME": f"{names} ({engines.DEFAULT}; steps or reference for what it cannot run)",
+        "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
         "--workers N": "threads of the cpu engine (one per core), processes of engine steps (one per core) "
         "and of the reference engine (1), cards of the gpu engine (all)",
         "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
@@ -192,9 +192,8 @@ def add_engine(command: Parser) -> None:
 
 def add_force(command: Parser) -> None:
     """Add what allows a folder to be overwritten."""
-    add_options(
-        command, {"--force": "start over: remove the files that the folder's manifest names, and no others"}
-    )
+    text = "start over: remove only the files named in the folder's manifest"
+    add_options(command, {"--force": text})
 
 
 def maze_help() -> str:
@@ -211,11 +210,11 @@ def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     """Add the name of a learner, and the numbers of those that need no file."""
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
     for number_, words in _owners().items():
-        text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
+        text = ", ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
         low, high = DEFAULTS[words[0]].ranges.get(number_, (0, 1))
         option = f"--{number_.replace('_', '-')}"
         if option not in command._option_string_actions:  # as --steps, where a learner has a number `steps`
-            help_ = f"of the learner {text}, {low:g} to {high:g}"
+            help_ = f"for {text}; {low:g} to {high:g}"
             command.add_argument(option, dest=_OF + number_, type=number, metavar="X", help=help_)
 
 

@@ -35,12 +35,12 @@ def add(commands: Commands) -> None:
         "network. The trial is the first one that distal learn runs towards the goal with this seed.",
     )
     add_options(command, {
-        "--against LEARNER": "the same trial of another learner beside it; named as RULE",
-        "--goal GOAL": "final position to learn the way to (3, or the first if there is no 3), or "
-        "another task's goal",
-        "--out FILE": "the page (watch.html; none if a film is asked for)",
+        "--against LEARNER": "show a second learner in the same trial; named as RULE",
+        "--goal GOAL": "the goal of the trial: a final position, or the name of a task's goal (3, or else "
+        "the first)",
+        "--out FILE": "the page (watch.html; with a film, no page)",
         "--open": "show the page in the browser",
-        "--gif FILE": "write a film of how the agent has learned to walk",
+        "--gif FILE": "write a film of the best agents so far",
         "--mp4 FILE": "the same as MP4; needs the extra video",
     })  # fmt: skip
     command.add_argument(
