@@ -19,6 +19,7 @@ from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspectio
 from distal.evaluation.inspection_plan import InspectionPlan
 from distal.evaluation.row_figures import row_cells
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
+from distal.evaluation.usage import shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names
@@ -98,7 +99,7 @@ def _show(found: Inspection) -> None:
     table.collapse_padding = True  # or it would not fit in 80 columns
     used = [row for row in range(ROWS) if row not in usage.unused]
     for row in used:
-        shares = (f"{share:.1%}" for share in usage.shares(row))
+        shares = (f"{share:.1%}" for share in shares_of(usage, row))
         table.add_row(*row_cells(row), signed(found.rule.delta_w[row]), *shares)
     out.print(table)
     out.print("bits: which states of the two neurons came up, 00 01 10 11")

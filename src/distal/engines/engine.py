@@ -77,9 +77,20 @@ class Engine(ABC):
         workers: int | None = None,
         progress: Progress | None = None,
     ) -> Callable[[], Trials]:
-        """Return a function that waits for the trials of a batch, and returns what `run` returns.
+        """Return a function that waits for the trials of a batch; start them now if the engine `overlaps`.
 
-        The arguments are those of `run`. If the engine `overlaps`, the trials start now.
+        Args:
+            batch: As in `run`.
+            keep_weights: As in `run`.
+            keep_ep: As in `run`.
+            workers: As in `run`.
+            progress: As in `run`.
+
+        Returns:
+            A function that returns what `run` returns.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         asked: dict[str, Any] = {"keep_weights": keep_weights, "keep_ep": keep_ep, "workers": workers}
         return partial(self.run, batch, **asked, progress=progress)

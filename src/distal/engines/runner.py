@@ -106,7 +106,20 @@ class Runner:
         keep_ep: bool = False,
         progress: Progress | None = None,
     ) -> Trials:
-        """Run all trials of a batch, as `Engine.run` does."""
+        """Run all trials of a batch.
+
+        Args:
+            batch: The trials.
+            keep_weights: Whether to return the weights of the first episode that had the best EP.
+            keep_ep: Whether to return the EP of every episode.
+            progress: Called with the number of episodes run since its last call.
+
+        Returns:
+            The best EP so far of every trial, and what was asked for.
+
+        Raises:
+            InputError: If an argument is wrong, or the engine cannot run the batch.
+        """
         suited = self.suited(batch)
         return suited._crew(batch).run(
             batch,

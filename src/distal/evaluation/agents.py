@@ -103,6 +103,9 @@ class Agent:
         episode: the number of the first episode, which decides them too.
         actions: the actions as an environment takes them, where they are no numbers.
         goals: the goals of its task, if there are several.
+
+    Raises:
+        InputError: if an argument is not what it should be, or they do not fit together.
     """
 
     weights: Weights
@@ -211,6 +214,9 @@ class Agent:
             env: the environment it acts in, a function that makes it, or its id; needed where
                 observations are no bits, so that they can be read as they were.
             encode: the function that turned observations into bits, where one did.
+
+        Returns:
+            The agent.
 
         Raises:
             InputError: if the file cannot be read, is no agent, or is one for other observations.

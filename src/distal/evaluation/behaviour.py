@@ -57,6 +57,12 @@ class Behaviour(Frozen):
             target: At or below it, an episode reached the goal; None if there is no such thing.
             phase: After how many episodes goals move, if they do: then every phase counts as a
                 trial, but for the first and the last tenth, which are those of the trial.
+
+        Returns:
+            What they show.
+
+        Raises:
+            InputError: If ep holds no numbers, or an argument is out of its range.
         """
         expected = "an array (trials, episodes) of numbers"
         numbers = instance("ep", ep, np.ndarray, expected)

@@ -140,6 +140,9 @@ def inspect(
             shows how far the work is; False shows nothing.
         **settings: As in `Settings`.
 
+    Returns:
+        What was found.
+
     Raises:
         InputError: If an argument is wrong, or the learner is no rule.
     """
@@ -168,8 +171,25 @@ def inspect_set(
 ) -> RuleSet:
     """Look for what several rules have in common.
 
-    `rules` are two or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a list of
-    rules, names and files. The other arguments are those of `inspect`; one trial for each goal is enough.
+    Args:
+        rules: Two rules or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a
+            list of rules, names and files.
+        task: As in `inspect`, like all that follow.
+        episodes: Episodes in each trial.
+        trials: Trials for each goal; one is enough.
+        resample: Draw fresh weights after this many episodes.
+        seed: The seed of all random numbers.
+        maze: Short for `task=maze`.
+        engine: As in `learn`.
+        progress: Called with the number of episodes run since its last call. If left out, a terminal
+            shows how far the work is; False shows nothing.
+        **settings: As in `Settings`.
+
+    Returns:
+        What was found.
+
+    Raises:
+        InputError: If an argument is wrong, or there are fewer than two rules.
     """
     checked(progress)
     found = find_rules(rules)

@@ -136,6 +136,12 @@ def batch_of(
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
         switch: When goals move, and where to.
+
+    Returns:
+        The batch.
+
+    Raises:
+        InputError: If the batch would not be valid.
     """
     seeds = indices("seeds", seeds, MAX_SEED, np.uint64)
     if not isinstance(learners, Decoded):

@@ -62,10 +62,6 @@ class Usage(Frozen):
         """The share of the updates of each tenth of the trial that selected each row, (tenths, 32)."""
         return _shares(self.counts.sum(axis=1))
 
-    def shares(self, row: int) -> list[float]:
-        """Return the shares of a row: of all updates, of each layer's, of the first and the last tenth."""
-        return [self.rows[row], *self.layers[:, row], self.tenths[0][row], self.tenths[-1][row]]
-
     @property
     def rewarded(self) -> float:
         """The share of all updates with m = +1."""
@@ -99,6 +95,11 @@ class Usage(Frozen):
             "unused": list(self.unused),
             "counts": self.counts.tolist(),
         }
+
+
+def shares_of(usage: Usage, row: int) -> list[float]:
+    """Return the shares of a row: of all updates, of each layer's, of the first and the last tenth."""
+    return [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
 
 
 def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -44,6 +44,9 @@ class EvolutionStrategy(Learner):
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
         name: What to call it.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     sigma: float

@@ -34,6 +34,9 @@ class HillClimbing(Learner):
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
         name: What to call the climber.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     sigma: float

@@ -40,6 +40,9 @@ class Trial:
         resample: Draw fresh weights after this many episodes; None for never.
         phase: The goal moves after this many episodes; None if it does not.
         phases: How many phases there are; None for any number.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     seed: int = 0

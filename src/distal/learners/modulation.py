@@ -20,6 +20,12 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
         previous: The EP of the one before. None for the first episode after fresh weights,
             which counts as +1.
         ties: The reading "m_ties": with "punish" an equal EP gives −1.
+
+    Returns:
+        −1 or 1.
+
+    Raises:
+        InputError: If there is no such reading.
     """
     tied = of_reading("m_ties", M_READINGS, ties)
     if previous is None or ep < previous:

@@ -106,6 +106,9 @@ class PlasticNetwork:
             learner: The learner.
             network: The network.
             trial: Its seed, and when weights are fresh.
+
+        Returns:
+            The plastic network, before its first episode.
         """
         made = cls.__new__(cls)
         made._begin(learner, network, trial, None)
@@ -309,6 +312,12 @@ def episodes(
         settings: The network, and the readings.
         seed: The seed of all random numbers.
         resample: Draw fresh weights after this many episodes.
+
+    Returns:
+        The episodes, as they end.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
     one, aim = (
         find_learner(learner),

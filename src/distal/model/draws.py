@@ -181,6 +181,12 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
         first: The first number of the part.
         second: The second.
         third: The third.
+
+    Returns:
+        A seed, independent of those of other parts.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
     part = [integer("part", one, 0, MAX_COUNT) for one in (first, second, third)]
     return int(child_seeds(integer("seed", seed, 0, MAX_SEED), [part])[0])

@@ -164,6 +164,12 @@ class Maze:
             action: 0 stop, 1 left, 2 right, 3 straight.
             blocked: The reading of this name. A move into a wall leaves the agent in its
                 cell, with the heading it turned to ("turn") or the one it had ("stay").
+
+        Returns:
+            The new cell and heading.
+
+        Raises:
+            InputError: If an argument is out of its range, or the cell is a wall.
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)

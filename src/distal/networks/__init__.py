@@ -91,6 +91,12 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
         inputs: The number of inputs, without the bias.
         outputs: The number of outputs.
         numbers: The numbers of a learner, by name; the network takes its scales from them.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: If an argument is wrong, or a number is out of its range.
     """
     word = instance("settings", settings, Settings, "a Settings").network
     if word not in NETWORKS:  # on a worker, which settings come to without being checked again

@@ -135,6 +135,12 @@ def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, epi
         task: The task and its goal.
         seed: The seed of the trial.
         episode: The number of the episode, from 0.
+
+    Returns:
+        What happened.
+
+    Raises:
+        InputError: If an argument is wrong, or they do not fit together.
     """
     instance("network", network, Network, "a Network, such as Recurrent()")  # type: ignore[type-abstract]
     instance("weights", weights, Weights, "the Weights of a network")

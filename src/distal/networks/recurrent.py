@@ -79,6 +79,9 @@ class Recurrent(Network):
         outputs: The number of outputs, one for each action.
         settings: The number of hidden neurons, their kind, and the readings.
         **scales: alpha_h and alpha_o, each in [0, 1]; 0.2 if left out.
+
+    Raises:
+        InputError: If a number is out of its range.
     """
 
     kind: ClassVar[str] = "recurrent"

@@ -257,6 +257,9 @@ class Algorithm(ABC):
             continuous: The number of continuous genes.
             seed: The seed of the run.
 
+        Returns:
+            The search.
+
         Raises:
             InputError: If a number is out of its range, or there are no genes.
         """

@@ -17,7 +17,7 @@ from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
 from distal.evaluation.row_figures import row_cells, row_label
 from distal.evaluation.rule_set import CLUSTERS, RuleSet
-from distal.evaluation.usage import LAYERS
+from distal.evaluation.usage import LAYERS, shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import blank, inline, own_style, render_svg, standalone
@@ -158,7 +158,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
             "", "", "Use: share of all updates; by layer: share of the updates of that layer; first and last "
             "tenth: share of the updates of that part of the trial.",
             ("row", "bits", "m", "change", "use", *LAYERS, "first tenth", "last tenth"),
-            [[*own[row], *(f"{share:.1%}" for share in found.usage.shares(row))] for row in used],
+            [[*own[row], *(f"{share:.1%}" for share in shares_of(found.usage, row))] for row in used],
         ),
         Heading("The modulatory signal"),
         Table(

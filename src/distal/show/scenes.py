@@ -137,6 +137,9 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         after: The numbers of episodes, one for each walk.
         engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
 
+    Returns:
+        The walks, in the order of `after`.
+
     Raises:
         InputError: If an argument is wrong, the task has no picture, or the engine cannot run
             the trial.

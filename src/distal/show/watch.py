@@ -68,6 +68,9 @@ def trials(
             table; the triple T-maze if left out.
         **settings: As in `Settings`.
 
+    Returns:
+        A batch of one trial for each learner.
+
     Raises:
         InputError: If an argument is wrong, or the task is no table.
     """
@@ -212,9 +215,19 @@ def watch(
 ) -> Watched:
     """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
 
-    The arguments are those of `trials`. `progress` is called with the number of episodes run since
-    its last call: they add up to those of the learners; the work for chance is shared out among them.
-    Work that is too large is refused.
+    Args:
+        learner: As in `trials`.
+        against: As in `trials`.
+        seed: As in `trials`.
+        progress: Called with the number of episodes run since its last call. They add up to
+            those of the learners; the work for chance is shared out among them.
+        **options: As in `trials`.
+
+    Returns:
+        The trial, and chance.
+
+    Raises:
+        InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
     function("progress", progress)
     batches = trials(learner, against, seed=seed, **options)
@@ -228,7 +241,20 @@ def write_page(
     against: Learner | str | Path | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial as `watch` does, with its arguments, and write its page to a file; return the trial."""
+    """Run a trial as `watch` does, and write its page.
+
+    Args:
+        out: The file.
+        learner: As in `watch`.
+        against: As in `watch`.
+        **options: As in `watch`.
+
+    Returns:
+        The trial.
+
+    Raises:
+        InputError: If an argument is wrong, or the file cannot be written.
+    """
     out = path("out", out)
     check_target(out, PAGE)
     watched = watch(learner, against, **options)

@@ -235,8 +235,12 @@ class BeyondStudy(Finished):
     """All that the study beyond the paper gave.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run.
+        seed: The seed.
         engine: The engine that ran the trials.
+        machine: A description of the machine.
+        seconds: How long each stage took.
         evolutions: The winners of every evolution.
         outcomes: What was measured for each question.
     """

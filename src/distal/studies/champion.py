@@ -75,6 +75,9 @@ class HeldOut(Record):
             own: The scores and the best EPs of the champion.
             chance: The same of chance, in trials with the same seeds.
             target: The EP at or below which the goal is reached, if there is one.
+
+        Returns:
+            The numbers.
         """
         fresh: Any = Fresh.of(own[0], chance[0])  # with all numbers of chance
         held = cls(

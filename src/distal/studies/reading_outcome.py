@@ -268,11 +268,15 @@ class ReadingStudy(Finished):
     """All that the study of readings gave: one outcome for the base, for every other value and maze.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run.
+        seed: The seed.
         settings: The settings of the base.
         elites: What the base does with elites.
         maze: The maze of the base.
         engine: The engine that ran the trials.
+        machine: A description of the machine.
+        seconds: How long each stage took.
         outcomes: What was measured, the base first.
     """
 

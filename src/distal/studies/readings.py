@@ -187,6 +187,9 @@ def study_readings(
 
     Returns:
         One outcome for the base, and one for every other value and maze.
+
+    Raises:
+        InputError: As in `reproduce`.
     """
     asked = Readings(
         scale=scale, elites=elites, seed=seed, maze=checked_maze(maze),

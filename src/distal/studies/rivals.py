@@ -125,8 +125,12 @@ class RivalStudy(Finished):
     """All that the study of rivals gave.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run: "quick", "middle" or "paper".
         budget: How much that is.
+        seed: The seed.
+        machine: A description of the machine.
+        seconds: How long each stage took.
         outcomes: What was measured in each task.
     """
 

@@ -152,7 +152,11 @@ class TaskStudy(Finished):
     """All that the study of tasks gave.
 
     Attributes:
+        version: The version of Distal.
         scale: How much was run: "quick" or "full".
+        seed: The seed.
+        machine: A description of the machine.
+        seconds: How long each stage took.
         outcomes: What was measured in each task.
         worlds: The set of tasks: "tables", or "steps".
         transfers: What the rule of each task does in each other one; none in "tables".

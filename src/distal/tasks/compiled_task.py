@@ -229,6 +229,9 @@ def compiled_task(
         target: The EP, minus the return, at or below which the goal counts as reached.
         name: What to call the task.
 
+    Returns:
+        The task.
+
     Raises:
         InputError: If an argument is wrong, or Numba cannot compile the functions.
     """

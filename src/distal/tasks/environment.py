@@ -55,6 +55,9 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
             ends without the goal the distance that is left. The return is −EP either way.
         blocked: Whether a move into a wall turns the agent: "turn" or "stay".
         render_mode: "ansi" for text, "rgb_array" for pixels.
+
+    Raises:
+        InputError: If an argument is wrong.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's own declaration

@@ -62,6 +62,9 @@ def task_of(
         scale: EP is so many times minus the return; a table whose rewards are not whole finds one.
         progress: told how many more states have been found, while a table is made.
 
+    Returns:
+        The task.
+
     Raises:
         InputError: if it is none of these, or must become a table and cannot.
     """

@@ -93,6 +93,12 @@ class Switch:
             seed: The seed of each trial.
             goals: How many goals the task has.
             phases: How many phases are wanted.
+
+        Returns:
+            The goals, by number.
+
+        Raises:
+            InputError: If an argument is wrong.
         """
         self.check_goals(goals)
         goals = int(goals)

@@ -109,6 +109,9 @@ class Table(Frozen):
             left: what it costs to be cut off: a number, (states) or (goals, states).
             start: the state that every episode begins in, or one for each goal, (goals).
 
+        Returns:
+            The table.
+
         Raises:
             InputError: if a shape or a number is not what it should be, or the transitions
                 fall into too many classes.

@@ -84,6 +84,9 @@ def tabulate(
         scale: EP is so many times minus the return; found if left out.
         progress: told how many more states have been found.
 
+    Returns:
+        The table as a task.
+
     Raises:
         InputError: if chance has a part, no scale makes all rewards whole, or there are too many
             states.
