@@ -1,9 +1,9 @@
 """Benchmarks: ratios against something measured in the same run.
 
 Machines differ and are noisy, so a bare time says little. Every row is a ratio, or
-a time beside one; what is compared runs alternately, and medians of repeats are
-reported. Nothing here is a test: a slow machine fails no one. `cpu`, `gpu` and
-`cluster` hold what is measured of each.
+a time with one; compared things run alternately, and rows report medians of repeats.
+Nothing here is a test that a slow machine could fail. `cpu`, `gpu` and `cluster`
+contain the measurements of each.
 """
 
 from __future__ import annotations
