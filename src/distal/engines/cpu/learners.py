@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from distal.engines.batch import Batch
 from distal.engines.compiled import packed_changes, packed_learners
-from distal.learners import hill_climbing
 from distal.learners.compiled import numbers_of
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
@@ -40,9 +39,11 @@ def given(batch: Batch) -> Given:
     """Return the learners of a batch that engine cpu supports."""
     resample = batch.resample or 0
     if batch.kind is EvolutionStrategy:
-        return Given(True, _column(batch, *hill_climbing.NUMBERS), _column(batch, "factor").ravel(), resample)
+        return Given(
+            True, _column(batch, "sigma", "alpha_h", "alpha_o"), _column(batch, "factor").ravel(), resample
+        )
     if batch.kind is Eligibility:
-        numbers = _column(batch, "eta", "eta", "alpha_h", "alpha_o")  # there is no θ
+        numbers = _column(batch, "eta", "eta", "alpha_h", "alpha_o")  # without θ, whose place is unused
         coefficients = _column(batch, *MINUS, *PLUS).reshape(-1, 2, len(PLUS))
         return Given(False, numbers, coefficients, resample)
     climbing, numbers, changes, resample = packed_learners(batch)
