@@ -19,6 +19,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
 
 from command_reference import commands  # noqa: E402
+from docutils.nodes import Text, document  # noqa: E402
 
 from distal import __version__  # noqa: E402
 
@@ -68,6 +69,7 @@ html_show_sourcelink = False
 html_static_path = ["style"]
 html_css_files = ["distal.css"]
 html_favicon = "style/favicon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
 html_theme_options = {
     "logo": {"text": "Distal", "image_light": "style/favicon.svg", "image_dark": "style/favicon.svg"},
     "navbar_persistent": ["search-button"],
@@ -109,6 +111,14 @@ def link(found: re.Match[str], folder: Path) -> str:
     return f"[{name}](<{anchor}>)" if target == "api.md" and anchor.startswith("#distal.") else found[0]
 
 
+def dashes(_app: Sphinx, page: document) -> None:
+    """Put a dash between a parameter and what it is, where autodoc has two hyphens."""
+    for text in list(page.findall(Text)):
+        if text == " -- ":
+            text.parent.replace(text, Text(" – "))
+
+
 def setup(app: Sphinx) -> None:
     """Let pages be made ready as they are read."""
     app.connect("source-read", prepare)
+    app.connect("doctree-read", dashes)
