@@ -13,13 +13,12 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
 
 from command_reference import commands  # noqa: E402
-from docutils.nodes import Text, document  # noqa: E402
 
 from distal import __version__  # noqa: E402
 
@@ -111,11 +110,10 @@ def link(found: re.Match[str], folder: Path) -> str:
     return f"[{name}](<{anchor}>)" if target == "api.md" and anchor.startswith("#distal.") else found[0]
 
 
-def dashes(_app: Sphinx, page: document) -> None:
-    """Put a dash between a parameter and what it is, where autodoc has two hyphens."""
-    for text in list(page.findall(Text)):
-        if text == " -- ":
-            text.parent.replace(text, Text(" – "))
+def dashes(_app: Sphinx, page: Any) -> None:
+    """Put a dash between a parameter and its description, where autodoc has two hyphens."""
+    for text in [node for node in page.findall() if node == " -- "]:
+        text.parent.replace(text, type(text)(" – "))
 
 
 def setup(app: Sphinx) -> None:

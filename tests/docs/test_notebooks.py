@@ -17,9 +17,6 @@ from typing import Any
 
 import pytest
 
-for needed in ("nbclient", "ipykernel"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed: pip install -e '.[dev]'")
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))

@@ -36,9 +36,9 @@ def add(commands: Commands) -> None:
         commands,
         "learn",
         run,
-        "train fresh networks with a rule, beside chance",
-        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
-        "episode, in trials with the same seeds.",
+        "train fresh networks with a rule, and compare it with chance",
+        "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
+        "every episode of trials with the same seeds.",
     )
     add_evaluation(command)
     options.add_learner(command)
@@ -46,15 +46,17 @@ def add(commands: Commands) -> None:
 
 def add_evaluation(command: Parser, remark: str = "") -> None:
     """Add what `evaluate` reads, for this command and `distal climb`."""
-    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
+    command.add_argument("--no-chance", action="store_true", help="leave out chance; halves the time")
     command.add_argument(
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )
-    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument(
+        "--csv", metavar="FILE", help="write every episode of every trial to a CSV file, chance included"
+    )
     command.add_argument(
         "--save",
         metavar="FILE",
-        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
+        help="save the result with the best weights, for Result.load in Python (FILE.npz)",
     )
     options.add_evaluation(command, remark=remark, switch=True)
 

@@ -79,8 +79,8 @@ def add_import(parser: Parser) -> None:
         default=argparse.SUPPRESS,
         dest="imports",
         metavar="MODULE",
-        help="first import a module, my_module for ./my_module.py, which registers learners, networks, "
-        "searches or tasks of your own; may be repeated",
+        help="first import a module, my_module for ./my_module.py, that registers your own learners, "
+        "networks, searches or tasks; repeatable",
     )
 
 

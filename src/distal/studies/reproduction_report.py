@@ -164,7 +164,9 @@ class ReproductionReport(Report[Reproduction]):
             found = (one for one in self.lines if fnmatch(one.section, section) and fnmatch(one.what, what))
             rows += [[words.format(long=long), *_cells(one)[2:5]] for one in found]
         return [
-            Table("", "The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows),
+            Table(
+                "", "The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows
+            ),
             Text("–: the paper reports no such number. Intervals: 95 %, of ours."),
             Text(f"{agreement(self.lines)} The report has all {len(self.lines)} lines."),
         ]
