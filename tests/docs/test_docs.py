@@ -111,7 +111,8 @@ def check_told(errors: str) -> None:
     """Check that stderr holds nothing but progress, and who does the work."""
     told = (
         "generation ",
-        "evolving: ",  # how long it may take, where a machine is busy
+        "evolving: ",  # this and the next where a machine is busy
+        "winners, measured again: ",
         "engine cpu is used",
         "engine reference is used",
         "engine steps is used",
