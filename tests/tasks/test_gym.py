@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
@@ -399,6 +401,16 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
         ("a" * 500, "cannot make environment 'aaa"),
     ],
 )
+def test_an_environment_for_gym_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old_games.py").write_text("import gym")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)  # where its module is found
+    with pytest.raises(InputError, match="made for Gym, the predecessor of Gymnasium: write a gymnasium.Env"):
+        EnvTask("old_games:Pong-v0")
+
+
 def test_an_id_that_is_not_known_is_refused_with_what_to_do(name: str, problem: str) -> None:
     with pytest.raises(InputError) as refusal:
         EnvTask(name)

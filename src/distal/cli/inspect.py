@@ -13,7 +13,7 @@ from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
 from distal.cli.parser import Commands, add_command
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.terminal import console, new_table, print_json, progress_lines, spread, visible
 from distal.evaluation.inspection import (
     CHANGES,
     CRITERION,
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         trials=args.trials, resample=args.resample, seed=args.seed,
     )  # fmt: skip
     with options.runner_of(args) as runner:
-        found = plan.run(runner)
+        found = plan.run(runner, progress_lines())
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)
