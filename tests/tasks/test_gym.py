@@ -351,6 +351,16 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
     assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
 
 
+def test_an_environment_for_gym_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old_games.py").write_text("import gym")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)  # where its module is found
+    with pytest.raises(InputError, match="made for Gym, the predecessor of Gymnasium: write a"):
+        EnvTask("old_games:Pong-v0")
+
+
 @pytest.mark.parametrize(
     ("name", "problem"),
     [
@@ -363,16 +373,6 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
         ("a" * 500, "cannot make environment 'aaa"),
     ],
 )
-def test_an_environment_for_gym_is_refused_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "old_games.py").write_text("import gym")
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.chdir(tmp_path)  # where its module is found
-    with pytest.raises(InputError, match="made for Gym, the predecessor of Gymnasium: write a gymnasium.Env"):
-        EnvTask("old_games:Pong-v0")
-
-
 def test_an_id_that_is_not_known_is_refused_with_what_to_do(name: str, problem: str) -> None:
     with pytest.raises(InputError) as refusal:
         EnvTask(name)

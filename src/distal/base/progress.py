@@ -104,6 +104,8 @@ def on_workers(executor: object) -> str:
 class Count:
     """Counts work as it is done: how much, at which pace of late, and how long the rest will take.
 
+    The pace is measured from the first work that is done: compiling and starting processes come before.
+
     Args:
         total: How much there is; None if nobody knows.
         seconds: How long it may take, if that was estimated.
@@ -115,14 +117,18 @@ class Count:
     ) -> None:
         self.total, self.seconds, self.clock = total, seconds, clock
         self.done, self.steps = 0, 0
-        self.began = clock()
+        self.began = self._begun = clock()
         self._marks = deque([(self.began, 0, 0)])
 
     def add(self, done: int, steps: int = 0) -> None:
         """Count more of it."""
+        first = self.done == 0 and done > 0
         self.done, self.steps = self.done + done, self.steps + steps
         now = self.clock()
-        if now - self._marks[-1][0] >= _MARK:
+        if first:
+            self._begun = now
+            self._marks = deque([(now, self.done, self.steps)])
+        elif now - self._marks[-1][0] >= _MARK:
             self._marks.append((now, self.done, self.steps))
             while len(self._marks) > 2 and now - self._marks[1][0] > _LATELY:
                 self._marks.popleft()
@@ -143,7 +149,7 @@ class Count:
         if self.total is None:
             return None
         pace, _ = self.paces()
-        took = self._marks[-1][0] - self.began
+        took = self._marks[-1][0] - self._begun
         expected = None if self.seconds is None else self.seconds * (1 - self.share)
         if pace <= 0 or (expected is None and took < _SHORTEST):
             return expected
