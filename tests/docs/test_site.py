@@ -167,8 +167,8 @@ def opened(browser: Browser, built: Path) -> Iterator[Opened]:
     [
         (
             "hill climbing",
-            "First steps > Beside hill climbing",
-            "notebooks/first-steps.html#beside-hill-climbing",
+            "First steps > Compare with hill climbing",
+            "notebooks/first-steps.html#compare-with-hill-climbing",
         ),
         ("eligibility trace", "Glossary", "glossary.html"),
         ("distal.Maze", "distal.Maze", "api/distal.Maze.html"),
