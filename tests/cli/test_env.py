@@ -88,7 +88,7 @@ def test_what_is_no_table_is_shown_with_the_reason(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     text = output(capsys, "env", "tests/Odd-v0", *SHORT)
-    assert re.search(r"^table +none, so engine steps runs it: chance decides what", text, re.MULTILINE)
+    assert re.search(r"^table +none, so engine steps runs it: the result of action", text, re.MULTILINE)
     (told,) = (line for line in caplog.messages if not line.startswith("compiling "))
     assert told.startswith("engine steps is used; tests/Odd-v0 has no table")
     data = output_json(capsys, "env", "CartPole-v1", *SHORT, "--encode", "bins:3:quantiles", "--starts", "2")

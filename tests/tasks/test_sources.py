@@ -78,7 +78,7 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"given": "FrozenLake-v1"}, "chance decides what action 0 does in state 0"),
+        ({"given": "FrozenLake-v1"}, "the result of action 0 in state 0"),
         ({"given": "CartPole-v1"}, "observations hold a Box, of mostly too many states for a table"),
         ({"given": Ring, "ep": ep}, "EP is a function of the episode, which no table knows; leave ep out"),
         ({"given": lambda: Ring(AT_ONCE)}, "Ring has more than 2,000 states"),
@@ -96,7 +96,7 @@ def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reas
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"given": "FrozenLake-v1", "tabulated": True}, "chance decides what action 0 does in state 0"),
+        ({"given": "FrozenLake-v1", "tabulated": True}, "the result of action 0 in state 0"),
         ({"given": Ring, "ep": ep, "tabulated": True}, "EP is a function of the episode, which no table kno"),
         ({"given": Ring, "tabulated": "yes"}, "tabulated is 'yes', expected True or False"),
         ({"given": MAZE, "encode": "binary"}, "encode is for environments, and the task is Maze("),
