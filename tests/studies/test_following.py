@@ -8,6 +8,7 @@ import pytest
 from distal.base.progress import Count
 from distal.studies.following import Work, followed
 from distal.studies.stages import Event, Stage
+from tests.given import some
 
 EVOLVE, TEST = Stage("evolve_dsp", "evolution", 1_000, "dsp", 2), Stage("test_dsp", "test", 4_000, "dsp")
 SECONDS = {"evolve_dsp": 60.0, "test_dsp": 20.0}
@@ -63,9 +64,8 @@ def test_a_terminal_shows_the_stages_and_how_long_they_take(monkeypatch: pytest.
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     with followed(None, "reproduce", [EVOLVE, TEST], lambda: SECONDS) as told:
-        assert told is not None
-        told(Event(EVOLVE, 0.5, "best 47.1"))
-        told(Event(TEST, 0))
+        some(told)(Event(EVOLVE, 0.5, "best 47.1"))
+        some(told)(Event(TEST, 0))
     first, *shown = terminal.getvalue().splitlines()
     assert first == "reproduce: 2 stages, 5,000 episodes; about 80 s"
     assert "80 s left" in "".join(shown)
