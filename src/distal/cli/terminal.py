@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.files import to_json
-from distal.base.progress import Display, on_terminal
+from distal.base.progress import Display, Lines, on_terminal
 from distal.engines import Progress as Advance
 
 NARROWEST = 120  # columns, where output is not a terminal and has no width
@@ -74,6 +74,11 @@ class PlainConsole(Console):
     def on_broken_pipe(self) -> None:
         """Leave a reader that has gone to the command line."""
         raise BrokenPipeError
+
+
+def progress_lines() -> Lines | None:
+    """Return what writes a line a minute if stderr is no terminal; a terminal shows progress by itself."""
+    return None if on_terminal() else Lines()
 
 
 @contextmanager
