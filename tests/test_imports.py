@@ -21,8 +21,7 @@ ORDER = (
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
     ("base.checks", "numpy"): "takes 0.1 s, and a command that only prints its help has no array to check",
-    ("base.machine", "platform"): "the front door looks at memory alone",
-    ("base.machine", "importlib"): "likewise",
+    ("base.machine", "importlib"): "importlib.metadata takes 0.03 s; only reports need it",
     ("base.plugins", "importlib"): "importlib.metadata takes 0.03 s; only a word that is not known needs it",
     ("base.progress", "rich"): "only a terminal needs it",
     ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",

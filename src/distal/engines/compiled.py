@@ -18,7 +18,6 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import Rule, packed_rules
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.readings import unknown_to
 from distal.model.settings import Settings
 from distal.tasks.table import Table
 
@@ -39,7 +38,7 @@ class CompiledEngine(Engine):
 
     def table(self, batch: Batch) -> Table:
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
-        unknown = unknown_to(self.name, batch.settings)
+        unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
             raise InputError(f"{unknown}; {_instead(batch)}")
         if batch.kind not in _PACKED:

@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine
 from distal.engines.reference import episodes as lived

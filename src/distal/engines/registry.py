@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from distal.base import memory
 from distal.base.checks import InputError, one_of
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.engine import Engine
 
 ENGINES = ("cpu", "gpu", "steps", "reference")  # each a module here, with its `engine`

@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import MOST, InputError, counted, integer, one_of, sequence, shown
+from distal.base.checks import MOST, InputError, code_for, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
-from distal.model.readings import of_reading
 
 Cell = tuple[int, int]
 
@@ -168,7 +167,7 @@ class Maze:
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)
-        in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
+        in_place = code_for("blocked", BLOCKED_READINGS, blocked)
         if action == STOP:
             return cell, heading
         turned = (heading + TURNS[action]) % 4

@@ -18,7 +18,7 @@ from distal.base.checks import (
     text,
     unit_interval,
 )
-from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
+from distal.model.readings import BINARY, NETWORK, NEURONS, NEVER_FLIP, READINGS, RECURRENT, WORDS, default
 
 # Files name these only where they are something else.
 _LATER = {"neurons": BINARY, "network": RECURRENT, "flip": 0.0}
@@ -88,6 +88,19 @@ class Settings:
                 f"network is {shown(given)}, expected one of {', '.join(NETWORK)}"
                 f"{near}{plugins.of_your_own('network', near)}"
             )
+
+    def unknown_to(self, who: str) -> str | None:
+        """Return why an engine, or "page", cannot compute with these settings; None if it can."""
+        page = who == "page"
+        without = f"{'the page' if page else f'engine {who}'} has no code for"
+        for name, row in WORDS.items():
+            value = getattr(self, name)
+            if who in row.compiled and who not in row.knowing[value]:
+                expected = f", expected one of {', '.join(row.known_to(who))}" if page else ""
+                return f"{without} {name} {value!r}{expected}"
+        if self.flip and who in NEVER_FLIP:
+            return f"{without} flip{'; leave it out' if page else ''}"
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name, ready for JSON; some only where they are not the paper's.

@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, unit_interval
+from distal.base.checks import InputError, code_for, instance, integer, unit_interval
 from distal.base.frozen import Frozen
 from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import INPUTS, OUTPUTS
-from distal.model.readings import of_reading
 from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
 from distal.model.traces import Activations
 
@@ -289,7 +288,7 @@ OUTPUT_READINGS = {"winner": _winner, "binary": _binary, "random": _random}
 
 def choose(sums: NDArray[np.float32], reading: str, word: Word) -> tuple[int, Activations]:
     """Turn the output sums into an action and the output activations, as the reading "outputs" says."""
-    return of_reading("outputs", OUTPUT_READINGS, reading)(sums, word)
+    return code_for("outputs", OUTPUT_READINGS, reading)(sums, word)
 
 
 def _delayed(activations: Activations) -> Activations:
@@ -305,4 +304,4 @@ TRACE_READINGS: dict[str, Callable[[Activations], Activations]] = {
 
 def before(activations: Activations, trace_pre: str) -> Activations:
     """Return the activations (steps, neurons) of a layer that feeds the next step, as traces pair them."""
-    return of_reading("trace_pre", TRACE_READINGS, trace_pre)(activations)
+    return code_for("trace_pre", TRACE_READINGS, trace_pre)(activations)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import counted, instance, integer
+from distal.base.checks import code_for, counted, instance, integer
 from distal.model.maze import (
     ACTIONS,
     BLOCKED_READINGS,
@@ -20,7 +20,6 @@ from distal.model.maze import (
     t_maze,
     triple_t_maze,
 )
-from distal.model.readings import of_reading
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.table import Table
 from distal.tasks.task import Task, Walk
@@ -211,7 +210,7 @@ def maze_table(maze: Maze, blocked: str) -> Table:
     for number, (row, column) in enumerate(maze.finals, start=1):
         final[row * columns + column] = number
 
-    in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
+    in_place = code_for("blocked", BLOCKED_READINGS, blocked)
     following = np.empty((cells * 4, len(TURNS)), np.int32)
     events = np.empty((cells * 4, len(TURNS)), np.uint8)
     for action, turn in enumerate(TURNS):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch, Trials, named_in_errors
 from distal.engines.compiled import CompiledEngine, flags, packed_changes, packed_learners
 from distal.engines.cpu import cache, kernels
