@@ -26,8 +26,7 @@ from numba.core.event import Event, EventStatus
 
 from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
 from distal.engines import Batch, Runner, Trials, cpu
-from distal.engines.cpu import cache, counting, kernels
-from distal.engines.cpu.layout import packed
+from distal.engines.cpu import cache, counting, kernels, packed
 from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
 from distal.learners import Learner

@@ -13,7 +13,7 @@ import pytest
 import distal
 from distal import InputError, Settings, networks
 from distal.cli import main
-from distal.engines.registry import imported
+from distal.engines.engine import imported
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
 from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
 from distal.networks.network import Word

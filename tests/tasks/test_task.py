@@ -23,7 +23,8 @@ import pytest
 import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.cli import main
-from distal.engines import Runner, registry
+from distal.engines import Runner
+from distal.engines.engine import say_instead
 from distal.search.contents import summary
 from distal.search.recorder import Step
 from distal.tasks import naming
@@ -205,7 +206,7 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
 def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    registry.say_instead.cache_clear()
+    say_instead.cache_clear()
     caplog.set_level(logging.WARNING, "distal")
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)

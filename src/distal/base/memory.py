@@ -139,12 +139,19 @@ def allowed() -> int | None:
     return int(float(read[1]) * _UNITS[read[2].upper()])
 
 
-def check_address_space(what: str, needed: int) -> None:
-    """Refuse a thing that a limit of address space (ulimit -v) has no room for: libraries would hang."""
+def check_address_space(what: str, needed: int, workers: int | None = None) -> None:
+    """Refuse a thing that a limit of address space (ulimit -v) has no room for: libraries would hang.
+
+    Each of its workers needs a stack besides; None: a worker for each core.
+    """
     free = free_address_space()
-    if free is not None and free < needed:
+    if free is None:
+        return
+    needed += STACK * (available_cores() if workers is None else workers)
+    if free < needed:
+        of = "" if workers is None else f" with {counted(workers, 'worker')}"
         raise InputError(
-            f"{what} needs {size(needed)} of address space, its limit leaves {size(max(0, free))}; "
+            f"{what}{of} needs {size(needed)} of address space, its limit leaves {size(max(0, free))}; "
             "raise it with ulimit -v"
         )
 

@@ -10,7 +10,8 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -54,6 +55,30 @@ def checked(progress: Any) -> Any:
         raise InputError(
             f"progress is {shown(progress)}, expected a function, None, or False to show nothing"
         ) from None
+
+
+@contextmanager
+def followed(
+    progress: Any, label: str, episodes: int, seconds: Callable[[], float]
+) -> Iterator[Callable[[int], None] | None]:
+    """Yield the function that is told of the episodes that are run.
+
+    Args:
+        progress: The caller's function; False for nothing; None for a display on the terminal, if there
+            is one.
+        label: The word for the work, as "learning".
+        episodes: How many episodes there will be.
+        seconds: Estimates how long they take.
+
+    Yields:
+        The function, or None.
+    """
+    given = checked(progress)
+    if given is not None or not on_terminal():
+        yield given or None
+        return
+    with Display(label, episodes, seconds=seconds()) as display:
+        yield display
 
 
 def on_terminal() -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from distal.base.checks import InputError
+from distal.cli import Commands, add_command, number
 from distal.cli.learn import add_evaluation, evaluate
-from distal.cli.parser import Commands, add_command, number
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
 

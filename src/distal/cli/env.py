@@ -9,11 +9,10 @@ from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
 from distal.base.files import NPZ, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli import Commands, add_command, options, whole
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.engines.registry import imported
+from distal.engines.engine import imported
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict

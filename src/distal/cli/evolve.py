@@ -11,8 +11,7 @@ from typing import Any, cast
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
-from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command, number, whole
+from distal.cli import Commands, Parser, add_command, number, options, whole
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json, spread, tell
 from distal.cli.work import on_workers, resumable

@@ -11,8 +11,7 @@ from distal._version import __version__
 from distal.base.checks import counted, folder
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command
+from distal.cli import Commands, add_command, options
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation.inspection import (
     CHANGES,

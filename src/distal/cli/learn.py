@@ -14,8 +14,7 @@ from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.files import check_target, write_pieces
-from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command
+from distal.cli import Commands, Parser, add_command, options
 from distal.cli.terminal import console, new_table, print_json, spread, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour

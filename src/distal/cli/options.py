@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
 from distal.base.checks import InputError, counted, shown, suggestion
-from distal.cli.parser import Parser, number, whole
+from distal.cli import Parser, number, whole
 from distal.cli.terminal import progress, tell
 from distal.engines import Runner
 from distal.learners import DEFAULTS, Learner, find_learner

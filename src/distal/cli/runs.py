@@ -16,7 +16,7 @@ from distal.base.checks import InputError, path
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
 from distal.base.significance import SIGNIFICANT
-from distal.cli.parser import Commands, add_command
+from distal.cli import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, spread
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES

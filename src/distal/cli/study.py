@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from distal.base.checks import folder
-from distal.cli import options, work
-from distal.cli.parser import Commands, add_command, number, whole
+from distal.cli import Commands, add_command, number, options, whole, work
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings

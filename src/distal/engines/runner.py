@@ -9,9 +9,8 @@ from copy import copy
 
 from distal.base.checks import InputError, function
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import Engine, Progress, checked_workers
+from distal.engines.engine import AUTO, CHOICES, DEFAULT, Engine, Progress, checked_workers, load, say_instead
 from distal.engines.processes import process_pool, stop
-from distal.engines.registry import AUTO, CHOICES, DEFAULT, load, say_instead
 from distal.engines.spread import Spread
 
 
@@ -39,10 +38,11 @@ class Runner:
         own = load(DEFAULT if engine is None else engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
-        self.workers = checked_workers(workers)
+        self.workers = None if workers is None else checked_workers(workers)
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
-        self.loaded.check(self._workers_of(self))
+        if workers is not None:
+            self.loaded.check(self._workers_of(self))
         self._others: dict[str, Runner] = {}  # what batches went to instead
         self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
         self._told: Progress | None = None

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
 import numpy as np
 
 from distal.base.checks import InputError, flag, integer, sequence
-from distal.base.progress import checked
-from distal.engines import Progress, Runner, Trials
+from distal.base.progress import checked, followed
+from distal.engines import Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
-from distal.evaluation.following import followed
 from distal.evaluation.result import result_of
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner, name_of
@@ -101,7 +101,8 @@ class ComparisonPlan:
             The learners side by side, and each pair of them.
         """
         batch = self.conditions.batch(self.learners[:1])
-        with followed(progress, "comparing", self.most_episodes, batch, runner) as told:
+        expected = partial(pace.expected, batch, self.most_episodes, runner)
+        with followed(progress, "comparing", self.most_episodes, expected) as told:
             return self._compared(runner, told)
 
     def _compared(self, runner: Runner, progress: Progress | None) -> Comparison:

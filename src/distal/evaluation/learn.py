@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
 from distal.base.checks import flag, instance
-from distal.base.progress import checked
-from distal.engines import Progress, Runner
-from distal.evaluation.following import followed
+from distal.base.progress import followed
+from distal.engines import Progress, Runner, pace
 from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
@@ -17,7 +17,6 @@ from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
-from distal.networks import network_for
 from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch
 
@@ -75,7 +74,6 @@ def learn(
     learner = find_learner(learner)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
-    checked(progress)
     conditions = Conditions.of(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
@@ -83,17 +81,17 @@ def learn(
     runner = Runner.of(engine)
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    shapes = network_for(conditions.settings, conditions.task.inputs, conditions.task.outputs, {}).shapes
     conditions.check_memory(
         curves=(1 + keep_ep) * (1 + chance),
-        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
+        weights=sum(rows * columns for rows, columns in conditions.shapes) if keep_weights else 0,
         less=f", pass {less}" if less else "",
     )
     episodes, label = (
         conditions.count * conditions.episodes * (1 + chance),
         _LABELS.get(learner.kind, "learning"),
     )
-    with followed(progress, label, episodes, conditions.batch([learner]), runner) as told:
+    batch = conditions.batch([learner])
+    with followed(progress, label, episodes, partial(pace.expected, batch, episodes, runner)) as told:
         result = evaluated(learner, conditions, runner, told, keep_ep=keep_ep, keep_weights=keep_weights)
         if not chance:
             return result

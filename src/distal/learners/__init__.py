@@ -6,23 +6,21 @@ network with it. One line, `register(Mine)`, makes a new kind known to everythin
 evolution, files and the command line.
 """
 
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.learner import Learner, Memory, Trial, name_of
 from distal.learners.plastic import PlasticNetwork, episodes
 from distal.learners.registry import (
     DEFAULT_CHANCE,
     DEFAULT_CLIMBER,
     DEFAULTS,
     KINDS,
-    chance_for,
     class_names,
     embedded,
-    find_learner,
     from_embedded,
     load_learner,
-    name_of,
     register,
     unregister,
 )
+from distal.learners.shipped import chance_for, find_learner
 
 __all__ = [
     "DEFAULTS",

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from distal.base.checks import MOST, InputError, code_for, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
+from distal.base.frozen import made
 
 Cell = tuple[int, int]
 
@@ -241,7 +242,8 @@ def maze(name: str = DEFAULT_MAZE) -> Maze:
 
 @cache
 def _named(name: str) -> Maze:
-    return Maze.from_text((_PICTURES / f"{name}.txt").read_text(encoding="utf-8"))
+    picture = tuple((_PICTURES / f"{name}.txt").read_text(encoding="utf-8").split())
+    return made(Maze, picture=picture, heading="north")
 
 
 def triple_t_maze() -> Maze:

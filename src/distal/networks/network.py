@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, code_for, instance, integer, unit_interval
+from distal.base import plugins
+from distal.base.checks import InputError, code_for, instance, integer, shown, unit_interval
 from distal.base.frozen import Frozen
 from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
@@ -245,6 +246,35 @@ class Network(ABC):
         hidden, active, sums = self.propagate(weights, state, inputs)
         action, outputs = choose(sums, self.settings.outputs, word)
         return action, State(hidden, active, outputs)
+
+
+NETWORKS: dict[str, type[Network]] = {}  # by the word for the kind; `distal.networks.register` adds one
+
+
+def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[str, float]) -> Network:
+    """Return the network that settings name.
+
+    Args:
+        settings: The word for it, its hidden neurons and the readings.
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs.
+        numbers: The numbers of a learner, by name; the network takes its scales from them.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: If an argument is wrong, or a number is out of its range.
+    """
+    word = instance("settings", settings, Settings, "a Settings").network
+    if word not in NETWORKS:  # on a worker, which settings come to without being checked again
+        plugins.load_installed(plugins.NETWORKS)
+    if word not in NETWORKS:
+        raise InputError(f"network {shown(word)} is not known here; import its module here, too")
+    kind = NETWORKS[word]
+    instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
+    scales = {name: numbers[name] for name in kind.scales if name in numbers}
+    return kind(inputs, outputs, settings, **scales)
 
 
 def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
