@@ -34,7 +34,7 @@ def made(kind: type[T], **fields: Any) -> T:
     """
     new = object.__new__(kind)
     for name, value in fields.items():
-        object.__setattr__(new, name, read_only(value) if issubclass(kind, Frozen) else value)
+        object.__setattr__(new, name, read_only(value))
     return new
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -47,9 +47,12 @@ _COMMANDS = ("distal", "distal.exe", "-m")  # how the command line is started
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many bytes some work will need, by part, and what to ask for instead if they are too many."""
+    """How many bytes some work will need, by part, and what to ask for instead if they are too many.
 
-    what: str
+    `what` is the work in words, or a function that returns them.
+    """
+
+    what: str | Callable[[], str]
     parts: Mapping[str, int]
     instead: str
 
@@ -64,9 +67,10 @@ class Estimate:
         if free is None or self.total <= free:
             return
         largest = max(self.parts, key=lambda part: self.parts[part])
-        need = "needs" if self.what.startswith("1 ") else "need"
+        what = self.what if isinstance(self.what, str) else self.what()
+        need = "needs" if what.startswith("1 ") else "need"
         raise InputError(
-            f"{self.what} {need} about {size(self.total)} of memory, most of it for {largest}, "
+            f"{what} {need} about {size(self.total)} of memory, most of it for {largest}, "
             f"{size(free)} are free; {self.instead}, or set {SETTING}={_UNLIMITED}"
         )
 
@@ -82,7 +86,11 @@ def evaluation(
         "weights": EP * weights * trials,
         "JSON": listed * curves * cells,
     }
-    return Estimate(f"{counted(trials, 'trial')} of {counted(episodes, 'episode')}", parts, instead)
+
+    def what() -> str:
+        return f"{counted(trials, 'trial')} of {counted(episodes, 'episode')}"
+
+    return Estimate(what, parts, instead)
 
 
 def evolution(
@@ -144,11 +152,9 @@ def check_address_space(what: str, needed: int, workers: int | None = None) -> N
 
     Each of its workers needs a stack besides; None: a worker for each core.
     """
-    free = free_address_space()
-    if free is None:
-        return
     needed += STACK * (available_cores() if workers is None else workers)
-    if free < needed:
+    free = free_address_space()
+    if free is not None and free < needed:
         of = "" if workers is None else f" with {counted(workers, 'worker')}"
         raise InputError(
             f"{what}{of} needs {size(needed)} of address space, its limit leaves {size(max(0, free))}; "

@@ -24,7 +24,7 @@ from distal.engines import Runner
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
-from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
+from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
@@ -58,6 +58,21 @@ def add_evaluation(
     add_task(command)
     add_settings(command, remark, environments=True)
     add_engine(command)
+
+
+def add_result(command: Parser, remark: str = "") -> None:
+    """Add the options of an evaluation, and of its result, for `distal learn` and `distal climb`."""
+    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
+    command.add_argument(
+        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
+    )
+    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument(
+        "--save",
+        metavar="FILE",
+        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
+    )
+    add_evaluation(command, remark=remark, switch=True)
 
 
 def add_seed(command: Parser) -> None:
@@ -246,8 +261,9 @@ def learner_help() -> str:
 
 def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     """Add the name of a learner, and the numbers of those that need no file."""
+    owners = _owners()
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
-    for number_, words in _owners().items():
+    for number_, words in owners.items():
         text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
         low, high = DEFAULTS[words[0]].ranges.get(number_, (0, 1))
         option = f"--{number_.replace('_', '-')}"
@@ -334,7 +350,8 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
 def maze(name: str | None, heading: str | None) -> Maze:
     """Return the maze of a name or in a file; the default for None, and north for no heading."""
     if name is None or name in MAZES:
-        return _turned(mazes.maze(name or DEFAULT_MAZE), heading)
+        built = triple_t_maze() if name is None else mazes.maze(name)
+        return built if heading is None else _turned(built, heading)
     if _is_word(name):
         raise InputError(
             f"no maze and no file is called {shown(name)}, expected a file or one of {', '.join(MAZES)}"

@@ -111,7 +111,8 @@ def checked_call(
 ) -> tuple[bool, bool, int | None]:
     """Check what any engine is asked for; return the two flags and the workers as plain values."""
     instance("batch", batch, Batch, "a Batch")
-    function("progress", progress)
+    if progress is not None:
+        function("progress", progress)
     return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
 
 

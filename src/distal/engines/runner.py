@@ -9,7 +9,17 @@ from copy import copy
 
 from distal.base.checks import InputError, function
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import AUTO, CHOICES, DEFAULT, Engine, Progress, checked_workers, load, say_instead
+from distal.engines.engine import (
+    AUTO,
+    CHOICES,
+    DEFAULT,
+    Engine,
+    Progress,
+    checked_workers,
+    imported,
+    load,
+    say_instead,
+)
 from distal.engines.processes import process_pool, stop
 from distal.engines.spread import Spread
 
@@ -35,7 +45,7 @@ class Runner:
     def __init__(
         self, engine: str | None = None, workers: int | None = None, executor: Executor | None = None
     ) -> None:
-        own = load(DEFAULT if engine is None else engine)
+        own = imported(DEFAULT) if engine is None else load(engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
         self.workers = None if workers is None else checked_workers(workers)
@@ -121,11 +131,12 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
+        workers = self._workers_of(suited)
         return suited._crew(batch).run(
             batch,
             keep_weights=keep_weights,
             keep_ep=keep_ep,
-            workers=self._workers_of(suited),
+            workers=workers,
             progress=self._told if progress is None else progress,
         )
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from distal.base.checks import flag, instance
 from distal.base.progress import followed
 from distal.engines import Progress, Runner, pace
-from distal.evaluation.result import Result, result_of
+from distal.evaluation.result import Result
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
@@ -72,13 +72,13 @@ def learn(
         InputError: If an argument is wrong, or the curves would not fit in memory.
     """
     learner = find_learner(learner)
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and learner.kind != Chance.kind
     conditions = Conditions.of(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
     )  # fmt: skip
-    runner = Runner.of(engine)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    runner = engine if isinstance(engine, Runner) else Runner(engine)
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
     conditions.check_memory(
@@ -112,8 +112,10 @@ def evaluated(
     batch = conditions.batch([learner])
     suited = runner.suited(batch)
     outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
-    return result_of(
-        conditions, learner, suited, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
+    return Result(
+        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch, engine=suited.engine,
+        workers=suited.workers, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
         output=outcome.output, cut=outcome.cut,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ network with it. One line, `register(Mine)`, makes a new kind known to everythin
 evolution, files and the command line.
 """
 
-from distal.learners.learner import Learner, Memory, Trial, name_of
+from distal.learners.learner import Learner, Memory, Trial
 from distal.learners.plastic import PlasticNetwork, episodes
 from distal.learners.registry import (
     DEFAULT_CHANCE,
@@ -20,7 +20,7 @@ from distal.learners.registry import (
     register,
     unregister,
 )
-from distal.learners.shipped import chance_for, find_learner
+from distal.learners.shipped import chance_for, find_learner, name_of
 
 __all__ = [
     "DEFAULTS",

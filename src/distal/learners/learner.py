@@ -288,8 +288,3 @@ class Learner(ABC):
         """Write a file, whole or not at all; a link and a file of another kind are refused."""
         check_target(checks.path("path", path), SAVED)
         write_text(path, to_json(self.to_dict()) + "\n")
-
-
-def name_of(learner: Learner) -> str:
-    """Return the name of a learner, or the label of its kind."""
-    return learner.name or learner.label

@@ -39,6 +39,7 @@ __all__ = [
     "find_learner",
     "find_rule",
     "is_there",
+    "name_of",
     "published_fitness",
     "published_rule",
     "published_rules",
@@ -174,6 +175,11 @@ def _unknown(name: str) -> InputError:
     near = suggestion(name, [*DEFAULTS, *(f"{word}:1" for word in SHIPPED)])
     own = plugins.of_your_own("learner", near)
     return InputError(f"no learner {shown(name)}, expected {words}, or a file{near}{own}")
+
+
+def name_of(learner: Learner) -> str:
+    """Return the name of a learner, or the label of its kind."""
+    return learner.name or learner.label
 
 
 def chance_for(learner: Learner) -> Chance:

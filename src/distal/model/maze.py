@@ -248,7 +248,7 @@ def _named(name: str) -> Maze:
 
 def triple_t_maze() -> Maze:
     """Return the default maze: three levels of T-junctions, corridors three cells wide."""
-    return maze(DEFAULT_MAZE)
+    return _named(DEFAULT_MAZE)
 
 
 def t_maze(levels: int, width: int = 3) -> Maze:

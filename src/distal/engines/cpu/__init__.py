@@ -163,7 +163,7 @@ class Job:
             keep_ep=self.keep_ep,
         )
         self.local = threading.local()  # a workspace for each thread
-        self.local.workspace = self.workspace()
+        self.local.workspace = kernels.workspace(settings.hidden, settings.steps, self.task)
         self.best = np.empty((trials, recorded), np.int32)
         self.ep = np.empty((trials if self.keep_ep else 0, batch.episodes), np.int32)
         shapes = ((0, 0), (0, 0))
@@ -171,10 +171,6 @@ class Job:
             shapes = network_for(settings, self.task.inputs, self.task.outputs, {}).shapes
         self.hidden, self.output = (np.empty((trials, *shape), np.float32) for shape in shapes)
         self.stop = np.zeros(_CACHE_LINE, np.int64)
-
-    def workspace(self) -> kernels.Workspace:
-        """Return the scratch memory of a thread."""
-        return kernels.workspace(self.options.hidden, self.options.steps, self.task)
 
     def end(self) -> None:
         """Make all threads end: the compiled code looks before every episode."""
@@ -197,7 +193,7 @@ class Job:
     def arguments(self) -> tuple[Any, ...]:
         """Return what the kernel takes between the trials and the counter, with this thread's workspace."""
         if not hasattr(self.local, "workspace"):
-            self.local.workspace = self.workspace()
+            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
             batch.learner, batch.goals, batch.seed, self.numbers, self.tables, self.task, self.options,
