@@ -14,6 +14,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
@@ -21,6 +22,7 @@ from distal.base.checks import InputError, counted, shown, suggestion
 from distal.cli import Parser, number, whole
 from distal.cli.terminal import progress, tell
 from distal.engines import Runner
+from distal.engines.spread import WorkError
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
@@ -439,6 +441,18 @@ def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Ru
         if at_once:
             cluster.begun  # noqa: B018
         yield args.runner.spread_over(cluster)
+
+
+@contextmanager
+def resumable(hint: str, begun: Path | None = None) -> Iterator[None]:
+    """Add to an interrupt, or the loss of a cluster, how to continue; if the file `begun` is there."""
+    try:
+        yield
+    except (KeyboardInterrupt, WorkError) as error:
+        if begun is not None and not begun.exists():
+            raise
+        said = [str(error)] if isinstance(error, WorkError) else []
+        raise type(error)("; ".join([*said, hint])) from None
 
 
 def check_cluster(args: argparse.Namespace) -> None:
