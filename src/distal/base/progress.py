@@ -25,8 +25,8 @@ _SHORTEST = 2.0  # seconds until a pace says something, where nothing was estima
 _BAR, _SHORTEST_BAR = 20, 8  # columns
 
 
-class Told(ABC):
-    """What engines tell of their work: episodes, and the steps of these where they count them."""
+class Listener(ABC):
+    """Hears of the work of engines: episodes, and the steps of these where they count them."""
 
     def __call__(self, episodes: int) -> None:
         """Hear of more episodes."""
@@ -39,7 +39,7 @@ class Told(ABC):
 
 def tell(progress: Callable[[int], object] | None, episodes: int, steps: int = 0) -> None:
     """Tell of more episodes: with their steps, if it is ours; what a function raises comes out as it is."""
-    if isinstance(progress, Told):
+    if isinstance(progress, Listener):
         progress.add(episodes, steps)
     elif progress is not None:
         progress(episodes)
@@ -178,7 +178,7 @@ class Count:
 # ------------------------------------------------------------------ showing
 
 
-class Display(Told):
+class Display(Listener):
     """Lines at the foot of a terminal while work is under way; leave it with `with`, and they are gone.
 
     Args:

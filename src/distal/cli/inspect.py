@@ -136,8 +136,8 @@ def _show(found: Inspection) -> None:
 
 
 def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
-    for about, told in found.findings:
-        console().print(Text(f"{about}: {visible(told)}"))
+    for about, finding in found.findings:
+        console().print(Text(f"{about}: {visible(finding)}"))
     console().print(caption)
 
 

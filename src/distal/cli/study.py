@@ -153,9 +153,8 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             bar.start()
             if name not in tasks:
                 tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
-            bar.update(
-                tasks[name], completed=event.done, detail=f"{event.detail}  {on_workers(cluster)}".rstrip()
-            )
+            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
+            bar.update(tasks[name], completed=event.done, detail=detail)
             if time.monotonic() - drawn > _OFTEN or event.done == 1:
                 drawn = time.monotonic()
                 bar.refresh()

@@ -55,7 +55,7 @@ class Runner:
             self.loaded.check(self._workers_of(self))
         self._others: dict[str, Runner] = {}  # what batches went to instead
         self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
-        self._told: Progress | None = None
+        self._progress: Progress | None = None
 
     @classmethod
     def of(cls, engine: str | Runner | None) -> Runner:
@@ -86,7 +86,7 @@ class Runner:
         if function("progress", progress) is None:
             return self
         runner = copy(self)  # with the same processes
-        runner._told = progress
+        runner._progress = progress
         return runner
 
     def _copy(self) -> Runner:
@@ -132,19 +132,19 @@ class Runner:
         """
         suited = self.suited(batch)
         workers = self._workers_of(suited)
-        return suited._crew(batch).run(
+        return suited._engine_for(batch).run(
             batch,
             keep_weights=keep_weights,
             keep_ep=keep_ep,
             workers=workers,
-            progress=self._told if progress is None else progress,
+            progress=self._progress if progress is None else progress,
         )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        return suited._crew(batch).begin(
-            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._told
+        return suited._engine_for(batch).begin(
+            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._progress
         )
 
     @property
@@ -156,7 +156,7 @@ class Runner:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""
         return self.workers if suited.loaded.on_processors or not self.auto else None
 
-    def _crew(self, batch: Batch) -> Engine:
+    def _engine_for(self, batch: Batch) -> Engine:
         """Return the engine, or processes that use it if it wants several for a batch.
 
         A later batch may want more.

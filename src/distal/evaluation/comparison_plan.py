@@ -102,8 +102,8 @@ class ComparisonPlan:
         """
         batch = self.conditions.batch(self.learners[:1])
         expected = partial(pace.expected, batch, self.most_episodes, runner)
-        with followed(progress, "comparing", self.most_episodes, expected) as told:
-            return self._compared(runner, told)
+        with followed(progress, "comparing", self.most_episodes, expected) as hear:
+            return self._compared(runner, hear)
 
     def _compared(self, runner: Runner, progress: Progress | None) -> Comparison:
         """Run the trials, tell of them, and compare."""

@@ -89,8 +89,8 @@ class InspectionPlan:
         """
         batch = self.conditions.batch(self.rules[:1])
         expected = partial(pace.expected, batch, self.episodes, runner)
-        with followed(progress, "inspecting", self.episodes, expected) as told:
-            return self._found(runner, told)
+        with followed(progress, "inspecting", self.episodes, expected) as hear:
+            return self._found(runner, hear)
 
     def _found(self, runner: Runner, progress: Progress | None) -> Inspection | RuleSet:
         """Run the trials, tell of them, and return what was found."""

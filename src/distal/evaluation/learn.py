@@ -91,11 +91,11 @@ def learn(
         _LABELS.get(learner.kind, "learning"),
     )
     batch = conditions.batch([learner])
-    with followed(progress, label, episodes, partial(pace.expected, batch, episodes, runner)) as told:
-        result = evaluated(learner, conditions, runner, told, keep_ep=keep_ep, keep_weights=keep_weights)
+    with followed(progress, label, episodes, partial(pace.expected, batch, episodes, runner)) as hear:
+        result = evaluated(learner, conditions, runner, hear, keep_ep=keep_ep, keep_weights=keep_weights)
         if not chance:
             return result
-        beside = evaluated(chance_for(learner), conditions, runner, told, keep_ep=keep_ep)
+        beside = evaluated(chance_for(learner), conditions, runner, hear, keep_ep=keep_ep)
     return replace(result, chance=beside)
 
 
