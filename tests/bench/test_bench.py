@@ -199,7 +199,7 @@ def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.C
 
 @pytest.mark.parametrize(
     ("measured", "page"),
-    [("cpu", "inside-the-engines"), ("gpu", "inside-the-engines"), ("cluster", "cluster")],
+    [("cpu", "engine-measurements"), ("gpu", "engine-measurements"), ("cluster", "cluster")],
 )
 def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> None:
     kept = bench.load_report(ROOT / "benchmarks" / "results" / f"{measured}.json")
@@ -218,7 +218,7 @@ def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> No
 
 def test_the_document_names_the_last_tests_on_a_card() -> None:
     kept = json.loads((ROOT / "benchmarks" / "results" / "gpu-tests.json").read_text())
-    document = (ROOT / "docs" / "inside-the-engines.md").read_text(encoding="utf-8")
+    document = (ROOT / "docs" / "inside-the-gpu.md").read_text(encoding="utf-8")
     assert kept["failed"] == 0
     assert (
         f"{kept['passed']} tests passed, 0 failed, {kept['batches_compared']:,} batches compared" in document

@@ -16,7 +16,7 @@ import distal
 from distal import TableTask
 from distal.base import memory
 from distal.cli import main
-from distal.engines.engine import say_instead
+from distal.engines.engine import said_instead
 from tests.command_line import output, output_json, refusal
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -48,7 +48,7 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make the environment known by an id, winners be measured quickly, and what was told be told again."""
     monkeypatch.setattr("distal.search.config.REMEASURED", 4)
-    say_instead.cache_clear()
+    said_instead.clear()
     gymnasium.register("tests/Odd-v0", entry_point=Odd, disable_env_checker=True)  # it would warn
     yield
     del gymnasium.registry["tests/Odd-v0"]
@@ -197,7 +197,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "an argument without a value": (
         ["--env", "CartPole-v1", "--env-arg", "is_slippery"],
-        "'is_slippery' should be NAME=VALUE, as is_slippery=false",
+        "'is_slippery' should be NAME=VALUE, such as is_slippery=false",
     ),
     "no starts": (
         ["--env", "CartPole-v1", "--starts", "0"],

@@ -120,7 +120,7 @@ def test_the_command_begins_with_rules(tmp_path: Path, capsys: pytest.CaptureFix
     assert config["begin_with"][1][32:] == list(distal.find_rule("paper:2").numbers.values())
     again = [*asked[:-1], str(tmp_path / "other")]
     assert main([*again, "--begin-with", "hc"]) == 2
-    assert "begin_with has a learner of kind hc" in capsys.readouterr().err
+    assert "--begin-with has a learner of kind hc" in capsys.readouterr().err
     assert not (tmp_path / "other").exists()
 
 

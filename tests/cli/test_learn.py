@@ -217,7 +217,7 @@ def test_only_what_applies_to_a_learner_is_said_of_it(capsys: pytest.CaptureFixt
             ["learn", "paper:1", "--alpha-h", "0.1"],
             "--alpha-h is for hc, chance, eligibility, online, neuron, es, cma and hebb alone",
         ),
-        (["learn", "chance", "--alpha-h", "2"], "alpha_h is 2.0"),
+        (["learn", "chance", "--alpha-h", "2"], "--alpha-h is 2.0"),
         (["learn", "paper:1", "--csv", "no/such/folder.csv"], "its folder does not exist"),
         (["learn", "paper:1", "--csv", ""], "--csv is empty"),
     ],

@@ -38,6 +38,8 @@ DOCUMENTS = [
     "docs/your-method.md",
     "docs/comparing.md",
     "docs/conditions.md",
+    "docs/evolve-a-rule.md",
+    "docs/export.md",
     "docs/extending.md",
     "docs/fast-environments.md",
     "docs/getting-started.md",
@@ -48,6 +50,7 @@ DOCUMENTS = [
     "docs/compiled-task.md",
     "docs/progress.md",
     "docs/readings.md",
+    "docs/reward.md",
     "docs/searching.md",
     "docs/watch.md",
 ]

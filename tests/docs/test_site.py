@@ -362,7 +362,7 @@ def test_the_explanation_quotes_the_results() -> None:
             "chance: mean on the same trials as DSP rules",
         )
     }
-    for heading in ("What the rules do, and what they do not do", "Evolution", "What came out"):
+    for heading in ("Abilities and limits of the rules", "Evolution"):
         said = with_two_digits(section("explained.md", heading).replace("redrawn with probability 0.15", ""))
         assert said <= written, heading
         assert heading == "Evolution" or fresh <= said
@@ -381,7 +381,7 @@ def test_what_is_said_of_chance_is_what_the_run_examples_print() -> None:
     assert sorted(printed) == ["evolved:1", "paper:1"]
     assert beside_chance("inside-a-rule.md") == {"evolved:1": printed["evolved:1"]}
     assert beside_chance("getting-started.md")["evolved:1"] == printed["evolved:1"]
-    does = section("inside-a-rule.md", "What the best rule does")
+    does = section("inside-a-rule.md", "The best rule")
     own = re.findall(r"^ reached (?:in|after) .*?  +(\d.*?%)  +\d.*?%", does, re.MULTILINE)
     assert len(own) == 3
     said = set(re.findall(r"(\d+\.\d\d) %", does))

@@ -341,11 +341,19 @@ def test_what_one_process_has_compiled_another_finds_and_says_nothing() -> None:
     assert learned_in_a_process("paper:2", "dsp_trials") == ("1 0", [])
 
 
-def test_what_will_be_kept_is_said_to_be_compiled_once(caplog: pytest.LogCaptureFixture) -> None:
-    announcement = cpu.Announcement("the cpu engine for DSP", kernels.dsp_trials)
-    for dispatcher in (kernels.climbing_trials, kernels.dsp_trials):  # the first is not its own
-        announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
-    assert caplog.messages == ["compiling the cpu engine for DSP; this is done once and kept for later runs"]
+def test_compiling_is_said_once_in_a_process_however_many_kernels_an_engine_has(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cpu.Announcement, "said", set())
+    begins = {"dsp": kernels.dsp_trials, "hc": kernels.climbing_trials}
+    for kernel in begins.values():
+        announcement = cpu.Announcement("the cpu engine", kernel)
+        for dispatcher in begins.values():  # one of them is not its own
+            announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
+    assert caplog.messages == [
+        "compiling the cpu engine, ten seconds for each kind of learner; "
+        "this is done once and kept for later runs"
+    ]
 
 
 def test_without_a_folder_to_write_to_a_plain_processor_compiles_says_so_and_gives_the_same_bits() -> None:
@@ -353,7 +361,7 @@ def test_without_a_folder_to_write_to_a_plain_processor_compiles_says_so_and_giv
     _, told = learned_in_a_process(climber, "climbing_trials", **PLAIN, **nowhere)
     assert told == [
         "no folder can be written to: the cpu engine is compiled again in every run",
-        "compiling the cpu engine for hill climbing and chance",
+        "compiling the cpu engine, ten seconds for each kind of learner",
     ]
 
 

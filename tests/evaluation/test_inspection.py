@@ -241,7 +241,7 @@ def test_the_kept_numbers_are_what_the_command_prints(name: str) -> None:
 
 
 def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
-    page = (DOCS / "inside-a-rule.md").read_text(encoding="utf-8")
+    page = "".join((DOCS / f"{name}.md").read_text(encoding="utf-8") for name in ("inside-a-rule", "reward"))
     ours, papers = kept("evolved_1"), kept("paper_1")
 
     def cost(data: dict[str, Any], row: int, change: int, interval: bool = False) -> str:

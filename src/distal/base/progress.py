@@ -187,6 +187,7 @@ class Display(Listener):
         unit: What is counted.
         seconds: How long it may take, if that was estimated; work that is long is announced.
         about: More of the announcement, as "20 generations".
+        left: Says how many seconds are left; by the episodes, if left out.
         note: What is shown at the end of the line, whenever it is drawn.
     """
 
@@ -198,11 +199,13 @@ class Display(Listener):
         *,
         seconds: float | None = None,
         about: str = "",
+        left: Callable[[], float | None] | None = None,
         note: Callable[[], str] = str,
     ) -> None:
         self.label, self.unit, self.note = label, unit, note
         self.detail = ""
         self.count = Count(total, seconds)
+        self.left = self.count.left if left is None else left
         self.part: Count | None = None
         self._slow = False  # whether parts take long enough for a line of their own
         self._live: Any = None
@@ -276,7 +279,7 @@ class Display(Listener):
     def _words(self, count: Count, alone: bool) -> list[str]:
         """Return the words at the end of a line: those that count most come first."""
         whole, words = count is self.count, []
-        left = count.left() if whole else None
+        left = self.left() if whole else None
         if left is not None:
             words.append(f"{duration(left)} left")
         if alone or not whole:

@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
         "bench",
         run,
         "measure an engine",
-        "Measure an engine: ratios against something in the same run, medians of repeats. The cpu engine "
+        "Measure an engine: ratios within one run, medians of repeats. The cpu engine "
         "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
         "engine steps about one.",
     )
@@ -33,9 +33,7 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--cluster", metavar="ADDRESS", help="measure a Dask cluster instead: tcp://…, a file, or local:N"
     )
-    command.add_argument(
-        "--quick", action="store_true", help="few repeats, and only the rows that take seconds"
-    )
+    command.add_argument("--quick", action="store_true", help="few repeats, and only rows that take seconds")
     command.add_argument(
         "--against", metavar="FILE", help="also print the change since the run that wrote FILE"
     )

@@ -15,7 +15,9 @@ _SCALED = {"sigma": "noise", "alpha_h": "recurrent sums", "alpha_o": "feedback s
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    command = add_command(commands, "climb", run, "train fresh networks by hill climbing, beside chance")
+    command = add_command(
+        commands, "climb", run, "train fresh networks by hill climbing, and compare it with chance"
+    )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
         command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=text)
@@ -23,7 +25,7 @@ def add(commands: Commands) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="these three from a file that distal evolve --learner hc wrote",
+        help="read these three from a file written by distal evolve --learner hc",
     )
     options.add_result(command, "; m-ties, trace-pre and normalise do not apply here")
 

@@ -28,16 +28,16 @@ def add(commands: Commands) -> None:
         commands,
         "compare",
         run,
-        "compare learners in trials with the same seeds, beside chance",
-        "Train fresh networks with two or more learners, all in trials with the same seeds, and show how "
-        "each does, beside chance, and how each pair differs.",
+        "compare learners with one another and with chance, in trials with the same seeds",
+        "Train fresh networks with two or more learners in trials with the same seeds. Show the score of "
+        "each, with chance, and the difference of each pair.",
     )
     command.add_argument(
         "--until-decided",
         action="store_true",
-        help="add trials until the interval of every difference leaves out zero; it is an asymptotic "
-        "confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), which keeps its 5 %% however "
-        f"often one looks; pairs share the 5 %%; the first look is after {FEWEST_PAIRS} trials or more",
+        help="add trials until the interval of every difference excludes zero. The interval is an asymptotic "
+        "confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), valid at every look; pairs "
+        f"share its 5 %%, and the first look is after {FEWEST_PAIRS} trials or more",
     )
     command.add_argument(
         "--most-trials",
@@ -45,14 +45,14 @@ def add(commands: Commands) -> None:
         metavar="N",
         help=f"with --until-decided: stop after N trials per goal, decided or not ({MOST_TRIALS})",
     )
-    command.add_argument("--out", metavar="FILE", help="write what --json prints to a file")
+    command.add_argument("--out", metavar="FILE", help="write the JSON object to a file")
     command.add_argument(
         "--csv", metavar="FILE", help="write the best EP so far of every trial and episode to a CSV file"
     )
     command.add_argument(
         "--figure", metavar="FILE", help="draw the curves with 95 %% bands: FILE.png or FILE.svg"
     )
-    options.add_evaluation(command, about="; with --until-decided, least between looks")
+    options.add_evaluation(command, about="; with --until-decided, the fewest between looks")
     options.add_learner(command, "learners", nargs="+", metavar="LEARNER")
 
 

@@ -31,17 +31,19 @@ def add(commands: Commands) -> None:
         commands,
         "env",
         run,
-        "show an environment as a task: its bits, actions and states, and what chance scores",
-        "Show what a network senses and does in a Gymnasium environment, whether the environment is a table, "
-        "which all engines run at full speed, and what chance scores: random weights in every episode.",
+        "show an environment as a task: bits, actions, states, and the score of chance",
+        "Show an environment as a task: the bits that a network senses, its actions, the engine that runs it "
+        "(a table runs at full speed), and the score of chance: random weights in every episode.",
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
-    command.add_argument("--save", metavar="FILE", help="write the table to a file that --env takes (.npz)")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes by chance (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per goal by chance (5)")
+    command.add_argument("--save", metavar="FILE", help="write the table to a file, for --env (FILE.npz)")
+    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes of chance (100)")
+    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials of chance per goal (5)")
     command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
-    command.add_argument("--steps", type=whole, metavar="N", help="steps per episode (its own, or 100)")
+    command.add_argument(
+        "--steps", type=whole, metavar="N", help="steps per episode (the environment's limit, or 100)"
+    )
     options.add_seed(command)
     options.add_engine(command)
 

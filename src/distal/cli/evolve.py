@@ -59,12 +59,12 @@ def add(commands: Commands) -> None:
         run,
         "evolve rules, or the parameters of hill climbing",
         "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
-        f"trials, beside chance. {columns_explained()}",
+        f"trials, with chance. {columns_explained()}",
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
     command.add_argument("--learner", metavar="WORD", help=options.explained(kinds, "dsp"))
-    command.add_argument("--out", metavar="DIR", help="folder to keep the runs in; needed unless --resume")
+    command.add_argument("--out", metavar="DIR", help="folder of the runs; needed unless --resume")
     command.add_argument("--resume", metavar="DIR", help="continue the runs in a folder")
     searches = {
         name: _SEARCHES.get(name, (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip("."))
@@ -76,15 +76,15 @@ def add(commands: Commands) -> None:
         ("runs", "independent runs (15)"),
         ("generations", "generations after the first population (300)"),
         ("population", "individuals (14)"),
-        ("elite-count", "ga: best individuals that are copied unchanged (4)"),
-        ("race", "heats in which the better half of a generation runs as many trials again (0)"),
-        ("finalists", "best individuals of a run that are measured again to choose the winner (0)"),
+        ("elite-count", "ga: best individuals, copied unchanged (4)"),
+        ("race", "heats: in each, the better half of a generation runs as many trials again (0)"),
+        ("finalists", "best individuals of a run, measured again to choose the winner (0)"),
         ("islands", "populations in each run (1)"),
-        ("exchange", "generations until the islands of a run exchange their best (10)"),
-        ("restart", "start over from a new population every so many generations (never)"),
-        ("trials", "trials per goal in an evaluation: per final position of a maze (5)"),
+        ("exchange", "generations between exchanges of the islands' best (10)"),
+        ("restart", "start over with a new population after every N generations (never)"),
+        ("trials", "trials per goal, per final position of a maze (5)"),
         ("episodes", "episodes per trial (100)"),
-        ("fresh", "trials on which a winner is measured again (400)"),
+        ("fresh", "fresh trials on which the winner is re-measured (400)"),
         ("seed", "seed of all random numbers (0)"),
     ):
         command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
@@ -103,11 +103,11 @@ def add(commands: Commands) -> None:
         "--begin-with",
         nargs="+",
         metavar="RULE",
-        help=f"rules in the first population of each run, the rest is drawn: {options.learner_help()}",
+        help=f"rules in the first population of each run; the rest is random: {options.learner_help()}",
     )
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
     command.add_argument(
-        "--fitness", metavar="WORD", help=f"what is minimised, over all trials: {measures} (best)"
+        "--fitness", metavar="WORD", help=f"the measure to minimise, over all trials: {measures} (best)"
     )
     options.add_switch(command)
     options.add_task(command)

@@ -34,18 +34,18 @@ def add(commands: Commands) -> None:
         commands,
         "inspect",
         run,
-        "look into a rule: which rows it uses and needs, and the smallest rule not shown to be worse",
-        "Look into a rule: how often each row is used, what each is worth, how fitness depends on the rule's "
-        "numbers, and which rows could go. For several rules: what they have in common.",
+        "look inside a rule: the rows it uses and needs, and the smallest rule not shown to be worse",
+        "Look inside a rule: the use and the value of each row, the effect of the rule's numbers on fitness, "
+        "and the smallest rule not shown to be worse. For several rules: their common features.",
     )
     command.add_argument(
         "rules",
         nargs="+",
         metavar="RULE",
-        help=f"{shipped_names()}, or a rule file; several, or {', '.join(SHIPPED)} or a folder of distal "
-        "evolve: what they have in common",
+        help=f"{shipped_names()}, or a rule file; or several of them, {', '.join(SHIPPED)}, or a folder of "
+        "distal evolve, for their common features",
     )
-    command.add_argument("--html", metavar="FILE", help="write everything to a page")
+    command.add_argument("--html", metavar="FILE", help="write all findings to a page")
     command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
     options.add_evaluation(command, _TRIALS)
 

@@ -34,9 +34,9 @@ def add(commands: Commands) -> None:
         commands,
         "learn",
         run,
-        "train fresh networks with a rule, beside chance",
-        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
-        "episode, in trials with the same seeds.",
+        "train fresh networks with a rule, and compare it with chance",
+        "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
+        "every episode of trials with the same seeds.",
     )
     options.add_result(command)
     options.add_learner(command)

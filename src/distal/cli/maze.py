@@ -19,8 +19,8 @@ def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
-    command.add_argument("--list", action="store_true", help="show the mazes that have a name, small")
-    options.add_levels(command, ", as a text picture and no more")
+    command.add_argument("--list", action="store_true", help="list the named mazes with small pictures")
+    options.add_levels(command, ", as a text picture only")
     command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")
     command.add_argument("--svg", metavar="OUT", help="also write the picture to an SVG file")
     options.add_heading(command)

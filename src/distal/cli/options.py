@@ -64,15 +64,17 @@ def add_evaluation(
 
 def add_result(command: Parser, remark: str = "") -> None:
     """Add the options of an evaluation, and of its result, for `distal learn` and `distal climb`."""
-    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
+    command.add_argument("--no-chance", action="store_true", help="leave out chance; halves the time")
     command.add_argument(
         "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
     )
-    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
+    command.add_argument(
+        "--csv", metavar="FILE", help="write every episode of every trial to a CSV file, chance included"
+    )
     command.add_argument(
         "--save",
         metavar="FILE",
-        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
+        help="save the result with the best weights, for Result.load in Python (FILE.npz)",
     )
     add_evaluation(command, remark=remark, switch=True)
 
@@ -110,7 +112,7 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
     )  # fmt: skip
     command.add_argument("--maze", metavar="MAZE", help=maze_help())
     add_heading(command)
-    readings = command.add_argument_group(f"readings, where the paper is silent{remark}")
+    readings = command.add_argument_group(f"readings, our choices where the paper is silent{remark}")
     for name, values in READINGS.items():
         text = explained(values, getattr(Settings, name))
         readings.add_argument(f"--{name.replace('_', '-')}", metavar="WORD", help=text)
@@ -118,8 +120,8 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
 
 def add_task(command: Parser) -> None:
     """Add an environment as the task."""
-    group = command.add_argument_group("a task of your own (the triple T-maze)")
-    add_levels(group, ", with as many steps for its shortest ways as 100 are for the paper's")
+    group = command.add_argument_group("your own task, instead of the triple T-maze")
+    add_levels(group, "; its steps keep the paper's ratio to the shortest path")
     add_environment(group)
     group.add_argument("--env", "--task", dest="env", metavar="ID", help=task_help())
 
@@ -127,7 +129,7 @@ def add_task(command: Parser) -> None:
 def task_help() -> str:
     """Return what --env takes."""
     tasks = f", a task that was registered ({', '.join(TASKS)})" if TASKS else ""
-    return f"a Gymnasium environment{tasks}, or a table saved as FILE.npz"
+    return f"a Gymnasium environment, compiled:NAME for a compiled task{tasks}, or a table saved as FILE.npz"
 
 
 def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
@@ -145,7 +147,7 @@ def add_switch(command: Parser) -> None:
     group.add_argument(
         "--switch-to",
         metavar="WORD",
-        help=f"{explained(SCHEDULES, NEW)}; or the goals of all phases with commas between, as 0,5,0",
+        help=f"{explained(SCHEDULES, NEW)}; or a list with the goals of all phases, such as 0,5,0",
     )
 
 
@@ -153,7 +155,7 @@ def _argument(text: str) -> tuple[str, Any]:
     """Read NAME=VALUE; the value is JSON (true, 0.5, [1, 2]), or else the text itself."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, as is_slippery=false")
+        raise argparse.ArgumentTypeError(f"{shown(text)} should be NAME=VALUE, such as is_slippery=false")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -167,33 +169,37 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
         action="append",
         type=_argument,
         metavar="NAME=VALUE",
-        help="an argument of the environment, as is_slippery=false; may be repeated",
+        help="an argument of the environment, such as is_slippery=false; repeatable",
     )
     group.add_argument(
         "--wrap",
         action="append",
         metavar="MODULE:CLASS",
-        help="a wrapper around it, as minigrid.wrappers:ImgObsWrapper; may be repeated, the innermost first",
+        help="a wrapper around it, such as minigrid.wrappers:ImgObsWrapper; repeatable, innermost first",
     )
     group.add_argument(
         "--encode",
         metavar="WORDS",
-        help="how observations become bits: binary, one-hot, bins:N, bins:N:quantiles, with commas between; "
-        "or a function of the observation, as my_module:my_function",
+        help="the encoding of observations as bits: binary, one-hot, bins:N, bins:N:quantiles, joined by "
+        "commas; or a function of the observation, my_module:my_function",
     )
     group.add_argument(
         "--actions",
         metavar="bins:N",
-        help="how a Box of actions becomes a few: N values of each number, from the lowest to the highest",
+        help="turns a continuous action into a few: N values of each number, from the lowest to the highest",
     )
     group.add_argument(
         "--reward-scale",
         type=whole,
         metavar="N",
-        help="EP is N times minus the return (1; a table whose rewards are not whole finds one)",
+        help="multiplies rewards: EP is minus N times the return (1; a table with fractional rewards finds "
+        "its own)",
     )
     group.add_argument(
-        "--starts", type=whole, metavar="N", help="N goals, which begin where reset(seed=0), … leads (one)"
+        "--starts",
+        type=whole,
+        metavar="N",
+        help="makes N goals, each with the start of one reset: seed=0, 1, … (one goal)",
     )
 
 
@@ -226,7 +232,7 @@ def add_engine(command: Parser) -> None:
     command.add_argument(
         "--engine",
         metavar="NAME",
-        help=f"{names} ({engines.DEFAULT}; steps or reference for what it cannot run)",
+        help=f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
     )
     command.add_argument(
         "--workers",
@@ -247,7 +253,7 @@ def add_force(command: Parser) -> None:
     command.add_argument(
         "--force",
         action="store_true",
-        help="start over: remove the files that the folder's manifest names, and no others",
+        help="start over: remove only the files named in the folder's manifest",
     )
 
 
@@ -266,11 +272,11 @@ def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     owners = _owners()
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
     for number_, words in owners.items():
-        text = " or ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
+        text = ", ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
         low, high = DEFAULTS[words[0]].ranges.get(number_, (0, 1))
         option = f"--{number_.replace('_', '-')}"
         if option not in command._option_string_actions:  # as --steps, where a learner has a number `steps`
-            help_ = f"of the learner {text}, {low:g} to {high:g}"
+            help_ = f"for {text}; {low:g} to {high:g}"
             command.add_argument(option, dest=_OF + number_, type=number, metavar="X", help=help_)
 
 

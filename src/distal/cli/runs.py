@@ -50,16 +50,16 @@ def add(commands: Commands) -> None:
         "runs",
         run,
         "summarise a folder of runs",
-        "Summarise a folder of runs: the winner of each, or the best so far, beside chance. "
+        "Summarise a folder of runs: the winner of each, or the best so far, with chance. "
         f"{columns_explained()}",
     )
     command.add_argument(
-        "folder", metavar="DIR", help="what distal evolve --out wrote, or a folder of such folders"
+        "folder", metavar="DIR", help="a folder of distal evolve --out, or a folder of such folders"
     )
     command.add_argument(
         "--csv",
         metavar="FILE",
-        help="write a CSV file with a row for each run: its winner, or the best so far, beside chance, and "
+        help="write a CSV file with a row for each run: its winner, or the best so far, with chance and "
         "its genes",
     )
 

@@ -34,16 +34,16 @@ def add(commands: Commands) -> None:
         "network. The trial is the first one that distal learn runs towards the goal with this seed.",
     )
     command.add_argument(
-        "--against", metavar="LEARNER", help="the same trial of another learner beside it; named as RULE"
+        "--against", metavar="LEARNER", help="show a second learner in the same trial; named as RULE"
     )
     command.add_argument(
         "--goal",
         metavar="GOAL",
-        help="final position to learn the way to (3, or the first if there is no 3), or another task's goal",
+        help="the goal of the trial: a final position, or the name of a task's goal (3, or else the first)",
     )
-    command.add_argument("--out", metavar="FILE", help="the page (watch.html; none if a film is asked for)")
+    command.add_argument("--out", metavar="FILE", help="the page (watch.html; with a film, no page)")
     command.add_argument("--open", action="store_true", help="show the page in the browser")
-    command.add_argument("--gif", metavar="FILE", help="write a film of how the agent has learned to walk")
+    command.add_argument("--gif", metavar="FILE", help="write a film of the best agents so far")
     command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
     command.add_argument(
         "--after",

@@ -6,7 +6,7 @@ import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, cast
 
@@ -47,6 +47,9 @@ class Engine(ABC):
     def processes(self, batch: Batch, workers: int | None) -> int:
         """Return how many processes should run a batch, where so many workers are asked for; 1: this one."""
         return 1
+
+    def prepare(self, batch: Batch) -> None:  # noqa: B027 - most have nothing to get ready
+        """Compile what a batch needs, before several processes begin and each would do so."""
 
     @abstractmethod
     def run(
@@ -138,10 +141,14 @@ def load(name: str) -> Engine:
     return engine
 
 
-@cache
+said_instead: set[str] = set()  # the engines that `say_instead` has named
+
+
 def say_instead(engine: str, reason: str) -> None:
-    """Say which engine is used where none was asked for, and why not another; the same line once."""
-    _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
+    """Say which engine is used where none was asked for, and why not another; once for each engine."""
+    if engine not in said_instead:
+        said_instead.add(engine)
+        _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
 
 
 def imported(name: str) -> Engine:

@@ -303,8 +303,8 @@ class Rivals(Scaled[RivalStudy]):
     title: ClassVar[str] = "compare the paper's table with other rules and with black-box optimisers"
     about: ClassVar[str] = (
         "Evolve the paper's table, eligibility traces, online and neuron-centric Hebbian rules, hill climbing, an "
-        "evolution strategy and CMA-ES for five tasks with the same budget, measure the winners beside chance in "
-        "paired trials, and write a report. Stages are stored; a second call only does what is missing."
+        "evolution strategy and CMA-ES for five tasks with the same budget, compare the winners with chance in "
+        "paired trials, and write a report. Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "rival-study.json"
     format: ClassVar[str] = "distal-rival-study"
@@ -427,7 +427,7 @@ def study_rivals(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> RivalStudy:
     """Compare the paper's table with other rules and with black-box optimisers, in five tasks.
 
@@ -440,7 +440,8 @@ def study_rivals(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. Learners that it has no code for run on engine steps.
-        progress: Called with an `Event` as the tasks proceed.
+        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each task.

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from distal import engines
 from distal._version import __version__
 from distal.base import checks
+from distal.base import progress as terminal
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, inside, known_files
@@ -28,6 +29,7 @@ from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.contents import summary
 from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.studies.following import followed
 from distal.studies.report import Report
 from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for
 
@@ -172,7 +174,7 @@ class Study(ABC, Generic[Outcome]):
         *,
         out: str | Path | None = None,
         force: bool = False,
-        progress: Callable[[Event], None] | None = None,
+        progress: Callable[[Event], None] | bool | None = None,
     ) -> Outcome:
         """Run what is missing.
 
@@ -181,7 +183,8 @@ class Study(ABC, Generic[Outcome]):
             out: A folder to keep the work in. Stages that it already holds are read, the others
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.
-            progress: Called with an `Event` as the stages proceed.
+            progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
+                far the work is; False shows nothing.
 
         Returns:
             The outcome.
@@ -192,10 +195,14 @@ class Study(ABC, Generic[Outcome]):
         """
         folder = None if out is None else checks.folder("out", out)
         checks.flag("force", force)
-        checks.function("progress", progress)
+        terminal.checked(progress)
         runner = Runner.of(engine)
-        with self.opened(folder, force) as kept:
-            return self.do(runner, kept, progress)
+        shown = list(outline(self.plan))
+        with (
+            self.opened(folder, force) as kept,
+            followed(progress, self.name, shown, lambda: self.seconds(runner)) as told,
+        ):
+            return self.do(runner, kept, told)
 
     @contextmanager
     def opened(self, out: Path | None, force: bool = False) -> Iterator[Folder | None]:

@@ -519,18 +519,18 @@ class Tasks(Scaled[TaskStudy]):
 
     name: ClassVar[str] = "tasks"
     folder: ClassVar[str] = "tasks"
-    title: ClassVar[str] = "ask in other tasks whether rules learn there"
+    title: ClassVar[str] = "test whether rules learn in other tasks"
     about: ClassVar[str] = (
         "Evolve rules and hill climbing for T-mazes of one to four levels, CliffWalking, FrozenLake, Taxi "
-        "and CartPole, measure them beside chance and the learners of the maze, and write a report; or, with "
-        "--worlds steps, for six tasks that are run step by step, and try each rule in the others. Stages "
-        "are stored; a second call only does what is missing."
+        "and CartPole, compare them with chance and with the learners of the maze, and write a report. With "
+        "--worlds steps, do so for six tasks without a table, and try each rule in the others. Stages are "
+        "stored; the same command again runs only the missing ones."
     )
     options: ClassVar[tuple[Option, ...]] = (
         Option(
             "worlds",
             TABLES,
-            "the tasks: tables (nine), steps (six without a table; MiniGrid has to be installed)",
+            "the tasks: tables (nine), steps (six without a table; needs MiniGrid)",
         ),
     )
     file: ClassVar[str] = "task-study.json"
@@ -668,7 +668,7 @@ def study_tasks(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> TaskStudy:
     """Ask in other tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 
@@ -683,7 +683,8 @@ def study_tasks(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. Tasks without a table are run by engine steps, on all cores.
-        progress: Called with an `Event` as the tasks proceed.
+        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each task, and the transfers.
