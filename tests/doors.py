@@ -1128,7 +1128,10 @@ NO_DOOR = {
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
-        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of", "distal.Settings.unknown_to"),
+        (
+            "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
+            "distal.Settings.unknown_to",
+        ),
         "called by the package alone",
     ),
     **dict.fromkeys(
