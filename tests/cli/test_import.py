@@ -83,6 +83,7 @@ def test_all_commands_know_what_a_module_registers_and_say_what_to_import_withou
     said = output_json(capsys, "learn", "jumps", "--jump", "0.7", "--network", "feedforward", *SHORT, *MINE)
     assert said["parameters"]["jump"] == 0.7
     assert said["network"] == "feedforward"
+    assert "--jump is for jumps alone" in refusal(capsys, "learn", "hc", "--jump", "0.7", *MINE)
     asked = ("--learner", "jumps", "--network", "feedforward", "--search", "random", "--population", "3")
     capsys.readouterr()
     assert distal.cli.main(["evolve", *asked, "--task", "corridor", *RUNS, "--out", "runs", *MINE]) == 0
@@ -159,16 +160,8 @@ def test_an_agent_and_a_plastic_network_say_what_to_import(here: Path) -> None:
         ("mine", "x = 1\nif", "module mine cannot be imported (mine.py, line 2): invalid syntax"),
         ("mine", "import not_there", "module mine needs not_there, which is not installed"),
         ("mine", "raise SystemExit", "module mine ends the program when it is imported; put what it runs"),
-        (
-            "json",
-            "x = 1",
-            "module json is Python's own or an installed one, and not the json.py",
-        ),
-        (
-            "mine",
-            "import distal.learners as own\n\nown.register(3)",
-            "(mine.py, line 3): kind is 3, expected",
-        ),
+        ("json", "x = 1", "module json is Python's own or an installed one, and not the json.py"),
+        ("mine", "import distal.learners as own\n\nown.register(3)", "(mine.py, line 3): kind is 3, expecte"),
     ],
 )
 def test_a_module_that_cannot_be_imported_is_refused_in_one_line(

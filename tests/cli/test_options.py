@@ -17,13 +17,6 @@ from tests.mazes import T
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
 
 
-@pytest.fixture
-def maze_file(tmp_path: Path) -> str:
-    path = tmp_path / "a maze.txt"
-    path.write_text(str(T) + "\n")
-    return str(path)
-
-
 # Commands that take a maze.
 TAKE_A_MAZE = {
     "maze": ["maze"],
@@ -65,12 +58,12 @@ def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
     assert output_json(capsys, "maze", "./narrow-t")["picture"] == list(T.picture)
 
 
-@pytest.mark.parametrize("name", [None, *MAZES])
-def test_a_named_maze_is_learned_in(name: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = [] if name is None else ["--maze", name]
+@pytest.mark.parametrize("name", MAZES)
+def test_a_named_maze_is_learned_in(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--maze", name]
     short: Any = {"episodes": 12, "trials": 1, "steps": 45}
     words = ["paper:1", "--episodes", "12", "--trials", "1", "--steps", "45"]
-    maze = distal.maze() if name is None else distal.maze(name)
+    maze = distal.maze(name)
     learned = output_json(capsys, "learn", *words, *chosen)
     assert learned["fitness"] == distal.learn("paper:1", maze=maze, **short).fitness
     compared = distal.compare(["paper:1", "hc"], maze=maze, **short).to_dict()

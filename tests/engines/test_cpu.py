@@ -31,9 +31,8 @@ from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
 from distal.learners import Learner
 from distal.model.draws import child_seed
-from distal.model.maze import HEADINGS, TURNS
 from distal.model.readings import READINGS
-from distal.tasks.mazes import PIT_PENALTY, MazeTask, maze_table
+from distal.tasks.mazes import MazeTask, maze_table
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
@@ -213,37 +212,6 @@ def test_subnormal_weights_give_the_same_bits() -> None:
     assert_same(batch)
 
 
-@given(mazes(), st.sampled_from(["turn", "stay"]))
-def test_the_maze_tables_say_what_the_maze_says(maze: Maze, blocked: str) -> None:
-    table = packed(maze_table(maze, blocked))
-    columns = maze.shape[1]
-    for row, column in zip(*np.nonzero(~maze.walls), strict=True):
-        for heading in range(4):
-            place = (row * columns + column) * 4 + heading
-            for action in range(len(TURNS)):
-                cell, turned = maze.move((int(row), int(column)), heading, action, blocked)
-                spot = int(table.moves[place * 4 + action])
-                assert spot >> 9 == (cell[0] * columns + cell[1]) * 4 + turned
-                left, front, right = maze.sense(cell, turned)
-                assert spot & 7 == left + 2 * front + 4 * right
-                moved_in = cell != (row, column) and cell in maze.finals
-                assert (spot >> 3) & 63 == (maze.finals.index(cell) + 1 if moved_in else 0)
-    start_cell = maze.start[0] * columns + maze.start[1]
-    assert set(table.start >> 9) == {start_cell * 4 + HEADINGS.index(maze.heading)}
-    assert table.step_cost == 1
-    outcomes = table.outcomes.reshape(len(maze.finals), 64)
-    for goal, distances in enumerate(maze.distances):
-        left = table.left.reshape(len(maze.finals), -1)[goal]
-        assert left.tolist() == np.repeat(distances.ravel(), 4).tolist()
-        for entered in range(len(maze.finals)):
-            ends = entered == goal
-            assert (outcomes[goal, 1 + entered] >> 1, outcomes[goal, 1 + entered] & 1) == (
-                0 if ends else PIT_PENALTY,
-                ends,
-            )
-    assert not outcomes[:, 0].any()
-
-
 @given(st.integers(1, 5000), st.integers(1, 64))
 def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) -> None:
     blocks = list(cpu.shares(trials, workers))
@@ -363,17 +331,6 @@ def test_without_a_folder_to_write_to_a_plain_processor_compiles_says_so_and_giv
         "no folder can be written to: the cpu engine is compiled again in every run",
         "compiling the cpu engine, ten seconds for each kind of learner",
     ]
-
-
-def test_importing_the_package_loads_no_compiler_and_counts_no_cores() -> None:
-    script = (
-        "import os, sys\n"
-        "os.cpu_count = os.sched_getaffinity = None\n"
-        "import distal, distal.cli\n"
-        "assert 'numba' not in sys.modules and 'llvmlite' not in sys.modules\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compiled_code(

@@ -158,10 +158,7 @@ def test_an_environment_is_inspected_as_a_table_and_without_one() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (
-            {"rule": "hc"},
-            "'hill climbing' is no rule, and has no rows to inspect; give one such as evolved:1",
-        ),
+        ({"rule": "hc"}, "'hill climbing' is no rule, and has no rows to inspect; give one such as evolved:"),
         ({"episodes": 1}, "episodes is 1, expected a whole number from 2 to"),
         ({"resample": 1}, "resample is 1, expected a whole number from 2 to"),
         (

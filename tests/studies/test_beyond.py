@@ -41,8 +41,6 @@ from distal.tasks.switching import Switch
 from tests.studies.conftest import BEYOND_TINY as TINY
 from tests.studies.conftest import SEED
 
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
-
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("rough")
 
@@ -415,9 +413,6 @@ def test_the_figures_show_rule_climber_and_chance(beyond: tuple[BeyondStudy, Pat
     shown = {text.get_position(): text.get_text() for text in heat.texts}
     assert len(shown) == 16
     assert shown[1.5, 2.5].startswith(f"{share:.0%}".replace("-", "−"))  # evolved for 3 levels, tested in 2
-
-
-# ------------------------------------------------------------------ the command
 
 
 # ------------------------------------------------------------------ the document

@@ -28,6 +28,7 @@ from distal.studies.champions import FINALISTS, Champions
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask
+from tests.evolutions import Stop, contents
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
 SMALL: dict[str, Any] = {
@@ -41,13 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("champion") / "found"
     champions(**SMALL, out=out)
     return out
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files but those that hold times."""
-    skipped = ("seconds.csv", "seconds.json")
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name not in skipped)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def seeds_run(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[np.ndarray[Any, Any]]]:
@@ -150,9 +144,6 @@ def test_a_record_that_does_not_fit_what_is_beside_it_is_refused(folder: Path, t
 def test_a_search_that_stops_anywhere_ends_with_the_same_bytes(
     stage: str, folder: Path, tmp_path: Path
 ) -> None:
-    class Stop(Exception):  # noqa: N818
-        """Ends the work."""
-
     def stop(event: Event) -> None:
         if event.stage.name == stage and event.done > 0:
             raise Stop
@@ -220,9 +211,6 @@ def test_finalists_of_all_runs_are_bred_together(monkeypatch: pytest.MonkeyPatch
     assert len(begun.begin_with) == 12
     assert begun.fitness == "missed"
 
-    class Stop(Exception):  # noqa: N818
-        """Ends the work."""
-
     def stop(event: Event) -> None:
         if event.stage.name == "breed" and event.done > 0.5:
             raise Stop
@@ -239,10 +227,7 @@ def test_other_options_are_refused(folder: Path, tmp_path: Path) -> None:
         champions(**SMALL, seed=1, out=folder)
     assert contents(folder) == before
     for wrong, message in (
-        ({"prize": "fast"}, "prize is 'fast', expected one of best, last, reached, long"),
         ({"budget": 1e3}, "budget is 1000, but 2 runs and the last race take at least 444,445 episodes"),
-        ({"budget": -1.0}, "budget is -1, expected more than 0"),
-        ({"held_out": 1}, "held_out is 1, expected a whole number from 2"),
         ({"learner": "chance"}, "learner is 'chance', which has nothing to evolve"),
         ({"held_out": 10**9}, "of memory, most of it for trials"),
     ):

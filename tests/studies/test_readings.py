@@ -22,8 +22,6 @@ from distal.studies.readings import STUDY, Readings
 from distal.studies.stages import Stages, outline
 from tests.studies.conftest import PICTURE, READINGS_TINY, SETTINGS
 
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
-
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
 

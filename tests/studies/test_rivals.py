@@ -16,7 +16,6 @@ from distal.studies.report import to_markdown
 from distal.studies.rivals import FLIP, KINDS, MARKS, RIVALS, WORLDS, Rivals, RivalsReport
 from tests.studies.conftest import SEED, TASKS_TINY
 
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
 pytestmark = pytest.mark.usefixtures("rough")
 TESTED = ("dsp", "eligibility", "es")
 

@@ -12,6 +12,7 @@ import pytest
 
 from distal import InputError
 from distal.base.colours import DARK, LIGHT
+from distal.base.folders import read_manifest
 from distal.cli import main
 from distal.engines import Batch
 from distal.evaluation.trials import batch_of
@@ -23,8 +24,6 @@ from distal.studies.report import Figure, to_markdown
 from distal.studies.stages import Event, outline
 from distal.studies.study import Based, Study
 from tests.studies.conftest import PICTURE, SEED, STUDIES, Finished
-
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
@@ -78,6 +77,10 @@ def test_a_study_is_read_back_as_it_was_written(name: str, finished: Finished) -
     assert again.outcomes == outcome.outcomes
     page = to_markdown(report.title, report(again).blocks())
     assert page == (folder / (report.text or report.page)).read_text(encoding="utf-8")
+    manifest = read_manifest(folder)
+    assert manifest is not None
+    there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert there == {*manifest.files, "manifest.json"}
     (parts,) = (part for part in ("variants", "tasks", "questions") if part in data)
     entries = data[parts]
     wrong: Any

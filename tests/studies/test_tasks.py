@@ -43,8 +43,6 @@ from tests.studies.conftest import (
     TASKS_TINY,
 )
 
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
-
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("rough")
 
@@ -256,9 +254,6 @@ def test_transfers_of_other_rules_are_refused(stepped: tuple[TaskStudy, Path]) -
                 TaskStudy.from_dict({**data, "transfers": wrong})
 
 
-# ------------------------------------------------------------------ stages and folders
-
-
 # ------------------------------------------------------------------ what the page says
 
 
@@ -347,9 +342,6 @@ def test_an_estimate_knows_what_is_compiled_and_how_many_cores_there_are() -> No
         for name in ("MountainCar", "Pendulum")
     }  # both have 200 steps
     assert 10 < per_episode["Pendulum"] / per_episode["MountainCar"] < 100
-
-
-# ------------------------------------------------------------------ the command
 
 
 # ------------------------------------------------------------------ the document

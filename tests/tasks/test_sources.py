@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from distal import InputError, Maze, Settings
-from distal.tasks import gym
 from distal.tasks.gym import EnvTask
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AT_ONCE, rebuilt, task_of
@@ -162,11 +160,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of(Ring, tabulated=False), {}, "the environment was given as 'tests.tasks.test_source"),
         (lambda: task_of("FrozenLake-v1", args=DRY, key=spot), {}, "the environment was tabulated with the"),
         (lambda: task_of("FrozenLake-v1", ep=ep), {}, "the EP of 'FrozenLake-v1' was the function 'tests.ta"),
-        (
-            lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
-            {},
-            "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
-        ),
+        (lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}), {}, "the arguments of 'FrozenLake-v"),
         (lambda: task_of("FrozenLake-v1", encode=far), {}, "encode was the function far; give the function"),
         (
             lambda: task_of("FrozenLake-v1"),
@@ -188,11 +182,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of("FrozenLake-v1"), {"id": 3}, "the environment was given as None"),
         (lambda: task_of("FrozenLake-v1"), {"starts": -1}, "starts is -1, expected a whole number"),
         (lambda: task_of("FrozenLake-v1"), {"encoder": None}, "encoder is None, expected word, bits and ed"),
-        (
-            lambda: task_of("FrozenLake-v1", args=DRY),
-            {"digest": "0" * 64},
-            "the environment gives another table than before: ",
-        ),
+        (lambda: task_of("FrozenLake-v1", args=DRY), {"digest": "0" * 64}, "the environment gives another t"),
     ],
 )
 def test_a_task_that_would_be_another_one_is_refused(make: Any, change: Any, problem: str) -> None:
@@ -277,13 +267,4 @@ def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
     data = kept(task_of(tmp_path / "two.npz"))
     TableTask(Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 3]], [0, 1])).save(tmp_path / "two.npz")
     with pytest.raises(InputError, match=r"file .*two.npz' gives another table than before"):
-        rebuilt(data)
-
-
-def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = kept(task_of("FrozenLake-v1", args=DRY))
-    monkeypatch.setattr(gym, "made_env", lambda env, args: gymnasium.wrappers.TransformReward(
-        gymnasium.make(env, **args), np.negative
-    ))  # fmt: skip
-    with pytest.raises(InputError, match="the environment gives another table than before: "):
         rebuilt(data)

@@ -26,14 +26,13 @@ from distal.cli import main
 from distal.engines import Runner
 from distal.engines.engine import said_instead
 from distal.search.contents import summary
-from distal.search.recorder import Step
 from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from tests.base.test_folders import resealed, snapshot
+from tests.base.test_folders import reconfigured, snapshot
 from tests.command_line import output
-from tests.evolutions import Stop
+from tests.evolutions import Stop, contents, stop_after
 from tests.mazes import T
 from tests.refusals import refused
 
@@ -217,19 +216,6 @@ def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"
 
 
-def test_engine_cpu_refuses_what_has_no_table_before_any_work(tmp_path: Path) -> None:
-    for work in (
-        lambda: learn("hc", task=Drift, engine="cpu"),
-        lambda: evolve(task=Drift, engine="cpu", out=tmp_path / "new"),
-    ):
-        with pytest.raises(
-            InputError, match="Drift has no table, which engines cpu and gpu need; "
-        ) as refused:
-            work()
-        assert "\n" not in str(refused.value)
-    assert not list(tmp_path.iterdir())
-
-
 # ---------------------------------------------------------------- numbers that are not whole
 
 
@@ -254,20 +240,6 @@ def test_fractions_are_kept_whole_in_curves_csv_and_json(tmp_path: Path) -> None
 
 
 # ---------------------------------------------------------------- interrupted and resumed
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files but the one that is not reproducible."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "seconds.csv")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def stop_after(generation: int) -> Callable[[Step], None]:
-    def stop(step: Step) -> None:
-        if step.generation == generation:
-            raise Stop
-
-    return stop
 
 
 def interrupted(out: Path, task: Any, after: int = 0) -> Path:
@@ -454,11 +426,7 @@ def test_a_forged_task_is_refused_in_one_line_and_nothing_changes(
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(cart, copy)
-    resealed(copy / "config.json", {**FORGED, **RECIPES}[name])
-    config = json.loads((copy / "config.json").read_text())
-    content = {key: value for key, value in config.items() if key not in ("format", "version", "sha256")}
-    fits = distal.base.folders.fingerprint({k: v for k, v in content.items() if k != "generations"})
-    resealed(copy / "state.json", lambda state: state.update(config=fits))
+    reconfigured(copy, {**FORGED, **RECIPES}[name])
     before = snapshot(copy)
     for use in (resume, summary) if name in FORGED else (resume,):
         with pytest.raises(InputError) as refused:

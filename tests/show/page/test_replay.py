@@ -141,16 +141,6 @@ def test_a_long_trial_with_few_snapshots_can_be_entered_anywhere(port: Page) -> 
     assert eps == [3, *trial.eps[0, [0, 49, 50, 51, 99, 100, 119]].tolist()]
 
 
-def test_philox_gives_its_published_vector(port: Page) -> None:
-    """From the Random123 distribution: philox4x32-10 of the digits of π."""
-    words = port.evaluate(
-        """() => { const out = [0, 0, 0, 0];
-          philox(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, [0xa4093822, 0x299f31d0], out, 0);
-          return out; }"""
-    )
-    assert words == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
-
-
 def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Page) -> None:
     draw = np.random.default_rng(2019)
     special = [0, -0.0, 1e-45, -1e-45, 18, -18, 3e38]

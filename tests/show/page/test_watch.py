@@ -248,9 +248,9 @@ def test_the_page_says_who_is_told_of_a_move(opened: Opened, moving: Watched) ->
     best, before = int(moving.eps[1, :12].argmin()) + 1, moving.eps[1, :12].min()
     now = moving.eps[1, 12]
     assert now > before
-    assert f"the weights of episode {best} (EP {before}) run as they are" in climb
-    assert f"The climb goes on from their new EP, {now}." in climb
-    assert page.inner_text(".verdict") == "measured anew"
+    assert f"the weights of episode {best} (EP {before}) run unchanged" in climb
+    assert f"The climb continues from their new EP, {now}." in climb
+    assert page.inner_text(".verdict") == "measured again"
     page.focus(".panel:last-child .matrix")
     page.keyboard.press("ArrowRight")
     weight, told = page.locator(".readout").all_inner_texts()[1].split("weight ")[1].split(" = best ")
