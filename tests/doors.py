@@ -3,8 +3,8 @@
 A door is a public function, class or method: how to call it rightly, quickly, and for each
 of its parameters an oracle that says which values are right. `singles` gives every
 parameter every nasty value, one at a time; `calls` draws pairs at random. `attempt` makes
-such a call: a wrong one has to be refused with `InputError`, in one line, at once, and to
-leave no file behind; a right one has to work.
+such a call: a wrong one has to be refused with `InputError`, in one line that names what is
+wrong, at once, and to leave no file behind; a right one has to work.
 """
 
 from __future__ import annotations

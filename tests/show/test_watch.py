@@ -113,7 +113,7 @@ def test_the_command_refuses_an_environment_that_is_no_table(capsys: pytest.Capt
     gym_task("CliffWalking-v1")
     line = refusal(capsys, "watch", "paper:1", "--env", "FrozenLake-v1")
     assert "FrozenLake-v1 is no table" in line
-    assert "chance decides what action 0 does" in line
+    assert "the result of action 0 in state" in line
     assert line.endswith("use distal learn\n")
 
 

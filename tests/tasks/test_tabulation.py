@@ -341,10 +341,10 @@ def slippery() -> Any:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"env": slippery}, "chance decides what action 0 does in state 0 of FrozenLake-v1; a table has no"),
-        ({"env": lambda: Errand("step")}, "chance decides what action 1 does in state 2 (sensed 1100) of Er"),
-        ({"env": lambda: Errand("own numbers")}, "chance decides what action 1 does in state 2 (sensed 1100"),
-        ({"env": lambda: Errand("of all"), "key": place}, "chance decides what action "),
+        ({"env": slippery}, "the result of action 0 in state 0 of FrozenLake-v1 is random; a table must be"),
+        ({"env": lambda: Errand("step")}, "the result of action 1 in state 2 (sensed 1100) of Er"),
+        ({"env": lambda: Errand("own numbers")}, "the result of action 1 in state 2 (sensed 1100"),
+        ({"env": lambda: Errand("of all"), "key": place}, "the result of action "),
         ({"env": taxi}, f"{newest('Taxi')} begins in different states; give a number of starts"),
         ({"env": lambda: Errand("reset")}, "Errand begins in different states; give a number of starts, to"),
         ({"env": lambda: Errand(reward=2**0.5)}, "no scale up to 10,000 makes all rewards of Errand whole,"),
@@ -369,9 +369,7 @@ def test_what_is_no_table_is_refused_with_a_reason(given: dict[str, Any], proble
 
 
 def test_chance_that_transitions_do_not_show_is_found() -> None:
-    with pytest.raises(
-        InputError, match=r"chance decides what action \d does in state \d+ \(sensed \d+\) of Taxi"
-    ):
+    with pytest.raises(InputError, match=r"the result of action \d in state \d+ \(sensed \d+\) of Taxi"):
         tabulate(lambda: gymnasium.make(newest("Taxi"), fickle_passenger=True), starts=4)
 
 

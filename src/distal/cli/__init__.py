@@ -9,7 +9,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -166,6 +166,20 @@ def named_imports(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return modules, others
 
 
+def add_options(to: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+    """Add options, each named as the help shows it: "--csv FILE", "--episodes N", "--quick".
+
+    The placeholder says what the value is: a whole number for N, any number for X, else text. An
+    option without one is on or off.
+    """
+    for shown_, text in options.items():
+        name, _, placeholder = shown_.partition(" ")
+        if placeholder:
+            to.add_argument(name, type=_READ.get(placeholder, str), metavar=placeholder, help=text)
+        else:
+            to.add_argument(name, action="store_true", help=text)
+
+
 def whole(text: str) -> int:
     """Read a whole number."""
     try:
@@ -180,6 +194,9 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{shown(text)} is not a number") from None
+
+
+_READ: dict[str, Callable[[str], Any]] = {**dict.fromkeys(("N", "E", "R", "W"), whole), "X": number}
 
 
 # ---------------------------------------------------------------- the run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from distal.base.checks import InputError
-from distal.cli import Commands, add_command, number, options
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.learn import evaluate
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
     )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
-        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=text)
+        add_options(command, {f"--{name.replace('_', '-')} X": text})
     command.add_argument(
         "file",
         nargs="?",

@@ -8,9 +8,10 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
+from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
-from distal.cli import Commands, add_command, options, whole
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli import Commands, add_command, add_options, options
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
 from distal.evaluation.learn import learn
@@ -37,13 +38,14 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
-    command.add_argument("--save", metavar="FILE", help="write the table to a file, for --env (FILE.npz)")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes of chance (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials of chance per goal (5)")
-    command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
-    command.add_argument(
-        "--steps", type=whole, metavar="N", help="steps per episode (the environment's limit, or 100)"
-    )
+    add_options(command, {
+        "--save FILE": "write the table to a file, for --env (FILE.npz)",
+        "--episodes N": "episodes of chance (100)",
+        "--trials N": "trials of chance per goal (5)",
+        "--hidden N": "hidden neurons (20)",
+        "--steps N": "steps per episode (the environment's limit, or 100)",
+    })  # fmt: skip
+    command.set_defaults(episodes=100, trials=5)
     options.add_seed(command)
     options.add_engine(command)
 
@@ -62,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     with options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            keep_ep=True, **settings,
+            keep_ep=True, progress=progress_lines(), **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
@@ -120,7 +122,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         wrap=True,
     )
     score.add_row("mean EP of an episode", f"{chance.ep.mean():z.2f}" if chance.ep is not None else "")
-    score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
+    score.add_row("mean best EP", with_error(chance.fitness, chance.standard_error))
     if chance.reached is not None:
         score.add_row("trials that reached the goal", f"{chance.reached:.1%}")
     if chance.cut:
@@ -169,8 +171,8 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     if not about["table"]:
         return "stepped in Python"
     return (
-        f"stepped in Python; compiled engines take tables of up to {COMPILED_INPUTS} inputs and "
-        f"{COMPILED_OUTPUTS} actions"
+        f"compiled: no Python in an episode; engines cpu and gpu are faster, and take tables of up to "
+        f"{COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions"
     )
 
 

@@ -12,9 +12,10 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
+from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.cli import Commands, add_command, options
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
@@ -70,7 +71,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            keep_weights=args.save is not None, **settings,
+            keep_weights=args.save is not None, progress=progress_lines(), **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
@@ -128,8 +129,12 @@ def show_result(result: Result) -> None:
 def _fitness(result: Result, found: list[Figures]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
     gap = found[0].difference
-    beside = [] if gap is None else [spread(gap.mean, gap.standard_error, sign=True)]
-    yield ("fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in found), *beside)
+    beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
+    yield (
+        "fitness: mean best EP",
+        *(with_error(one.fitness, one.standard_error) for one in found),
+        *beside,
+    )
     if found[0].reached is not None:
         what = "trials" if result.switch is None else "phases"
         yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in found))
@@ -224,7 +229,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
     for one, phases in zip(columns, found, strict=True):
         lost = phases.forgetting
         if lost is not None:
-            gap = spread(lost.lost, lost.standard_error, sign=True)
+            gap = with_error(lost.lost, lost.standard_error, sign=True)
             out.print(
                 f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
                 f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"

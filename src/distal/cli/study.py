@@ -17,8 +17,8 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from distal.base.checks import folder
-from distal.base.progress import on_workers
-from distal.cli import Commands, add_command, number, options, whole
+from distal.base.progress import MINUTE, duration, on_workers
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
@@ -32,7 +32,6 @@ _AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows
-_READ: dict[type, Any] = {str: str, int: whole, float: number}  # the values of options
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
@@ -46,13 +45,9 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
     command = add_command(commands, study.name, partial(run, study), study.title, study.about)
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
-        command.add_argument(
-            f"--{option.name.replace('_', '-')}", type=_READ[option.kind], default=option.default,
-            metavar=option.metavar, help=text,
-        )  # fmt: skip
-    command.add_argument(
-        "--out", metavar="DIR", help=f"folder of the report ({study.folder}-{study.word.upper()})"
-    )
+        add_options(command, {f"--{option.name.replace('_', '-')} {option.metavar}": text})
+        command.set_defaults(**{option.name: option.default})
+    add_options(command, {"--out DIR": f"folder of the report ({study.folder}-{study.word.upper()})"})
     options.add_force(command)
     options.add_seed(command)
     if issubclass(study, Based):
@@ -159,11 +154,17 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
                 drawn = time.monotonic()
                 bar.refresh()
         elif name not in began:
-            began[name] = time.monotonic()
+            began[name] = drawn = time.monotonic()
             tell(f"{event.stage.title} ...")
         elif event.done == 1 and name not in ended:
             ended.add(name)
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
+        elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
+            drawn = time.monotonic()
+            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            rest = "" if left is None else f"  about {duration(left)} left"
+            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
+            tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")
 
     try:
         yield hear

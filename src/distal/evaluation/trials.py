@@ -69,9 +69,6 @@ class Conditions:
 
         `door` is the function that is called, for the nearest right spelling of an unknown keyword; `fewest`
         the fewest episodes, and those until fresh weights, that make sense there.
-
-        Raises:
-            InputError: If something is wrong.
         """
         episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample, fewest=fewest)
         moving = None if switch is None else switch_of(switch, episodes)
