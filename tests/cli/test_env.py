@@ -17,6 +17,7 @@ import distal
 from distal import TableTask
 from distal.base import memory
 from distal.cli import main
+from distal.cli.env import _speed_line
 from distal.engines import registry
 from tests.command_line import output, output_json, refusal
 from tests.given import some
@@ -223,6 +224,12 @@ def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
     line = ["env", *given[1:], *SHORT] if command == "env" else [*COMMANDS[command], *given]
     assert problem in refusal(capsys, *line)
     assert not list(here.iterdir())
+
+
+def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_same() -> None:
+    about = {"steps_per_second": None, "engines": ["steps", "reference"], "table": True}
+    line = _speed_line(distal.task_of("CliffWalking-v1"), about)
+    assert line.startswith("compiled: no Python in an episode; engines cpu and gpu are faster")
 
 
 def test_too_many_trials_are_refused_in_the_words_of_the_command_line(

@@ -112,7 +112,8 @@ def check_told(errors: str) -> None:
     """Check that stderr holds nothing but progress, and who does the work."""
     told = (
         "generation ",
-        "evolving: ",  # how long it may take, where a machine is busy
+        *("evolving: ", "learning: ", "comparing: ", "inspecting: "),  # how long it may take, if long
+        "winners, measured again: ",
         "engine cpu is used",
         "engine reference is used",
         "engine steps is used",

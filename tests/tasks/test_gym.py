@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
@@ -344,6 +346,16 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
         task.for_trial(1).begin(0, Settings())
     (message,) = caplog.messages
     assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
+
+
+def test_an_environment_for_gym_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old_games.py").write_text("import gym")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)  # where its module is found
+    with pytest.raises(InputError, match="made for Gym, the predecessor of Gymnasium: write a"):
+        EnvTask("old_games:Pong-v0")
 
 
 @pytest.mark.parametrize(

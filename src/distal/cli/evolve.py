@@ -11,7 +11,7 @@ from typing import cast
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.display import with_error
-from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
+from distal.base.progress import LONG, MINUTE, Count, Told, announced, duration, on_terminal, rate
 from distal.cli import options
 from distal.cli.parser import Commands, Parser, add_command, add_options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
@@ -37,7 +37,6 @@ _NUMBERS = (
 _SEARCHES = {"ga": "the paper's genetic algorithm", "cma": "CMA-ES with margin, needs the extra cma"}
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
-_MINUTE = 60.0  # seconds
 
 
 def _of_searches() -> tuple[str, ...]:
@@ -217,7 +216,7 @@ class _Lines(Told):
         """Hear of more episodes of a generation."""
         self.count.add(episodes, steps)
         now = self.count.clock()
-        if now - self.written >= _MINUTE:
+        if now - self.written >= MINUTE:
             self.written = now
             pace, taken = self.count.paces()
             fast = rate(taken, "steps") if taken else rate(pace, "episodes")
