@@ -22,7 +22,7 @@ from distal.base import memory
 from distal.base.checks import InputError
 from distal.base.memory import available_cores
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.compiled import COMPILED_OUTPUTS, CompiledEngine, flags, packed_changes, packed_learners
+from distal.engines.compiled import COMPILED_OUTPUTS, CompiledEngine, flags, instead
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import (
@@ -38,8 +38,11 @@ from distal.engines.cpu.layout import (
     WIDE,
     Packed,
 )
+from distal.engines.cpu.learners import fades, given
 from distal.engines.engine import Progress, checked_call
 from distal.engines.threads import run_in_threads
+from distal.learners.eligibility import Eligibility
+from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.networks import network_for
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
@@ -145,8 +148,8 @@ class Job:
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
         trials, recorded, phase, self.columns = len(batch), len(batch.recorded), batch.phase, batch.columns
-        learners, readings = packed_learners(batch), flags(settings, FLAGS)
-        self.numbers, self.tables = learners.numbers, packed_changes(learners.changes).view(np.int32)
+        learners, readings = given(batch), flags(settings, FLAGS)
+        self.numbers, self.own = learners.numbers, learners.own
         climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
         self.task = packed(engine.table(batch))
@@ -196,7 +199,7 @@ class Job:
             self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
-            batch.learner, batch.goals, batch.seed, self.numbers, self.tables, self.task, self.options,
+            batch.learner, batch.goals, batch.seed, self.numbers, self.own, self.task, self.options,
             self.local.workspace, self.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip
 
@@ -205,6 +208,17 @@ class Cpu(CompiledEngine):
     """Runs trials in threads; by default one per available core."""
 
     name = "cpu"
+    kinds = (*CompiledEngine.kinds, EvolutionStrategy, Eligibility)
+
+    def table(self, batch: Batch) -> Table:
+        """Return the table of a batch's task; refuse a batch that the engine cannot run."""
+        table = super().table(batch)
+        if fades(batch):
+            raise InputError(
+                f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "
+                f"with decay 1 alone; {instead(batch)}"
+            )
+        return table
 
     def run(
         self,
