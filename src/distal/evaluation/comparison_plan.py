@@ -16,7 +16,7 @@ from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
 from distal.evaluation.following import followed
 from distal.evaluation.result import result_of
-from distal.evaluation.trials import Conditions
+from distal.evaluation.trials import Conditions, per_goal
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
@@ -188,7 +188,7 @@ def _limits(conditions: Conditions, until_decided: bool, most_trials: int | None
         if most_trials is not None:
             raise InputError("most_trials is the limit of until_decided; leave it out, or set both")
         return trials, trials
-    first = max(trials, -(-FEWEST_PAIRS // len(conditions.task.goals)))
+    first = max(trials, per_goal(conditions.task, FEWEST_PAIRS))
     limit = max(first, MOST_TRIALS) if most_trials is None else most_trials
     return first, integer("most_trials", limit, first, MAX_COUNT)
 

@@ -166,6 +166,11 @@ def batch_of(
     )
 
 
+def per_goal(task: Task[Any], trials: int) -> int:
+    """Return how many trials each goal of a task has, so that there are at least so many in all."""
+    return -(-trials // len(task.goals))
+
+
 def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
     """Return the task that is meant: that of `task_of`, or the maze, the triple T-maze if there is none."""
     if task is None:

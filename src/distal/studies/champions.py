@@ -25,7 +25,7 @@ from distal.base.checks import InputError, counted, folder, integer, number, one
 from distal.base.folders import Folder
 from distal.engines import Runner, pace
 from distal.engines.batch import EPs
-from distal.evaluation.trials import chosen_task, settings_in
+from distal.evaluation.trials import chosen_task, per_goal, settings_in
 from distal.learners import Learner, chance_for
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import Settings, SettingsDict
@@ -254,7 +254,7 @@ class Champions(Study[Champion]):
     @property
     def held_out_trials(self) -> int:
         """Held-out trials for each goal."""
-        return -(-self.held_out // len(self.task.goals))
+        return per_goal(self.task, self.held_out)
 
     # ------------------------------------------------------------------ what is asked for
 
