@@ -15,6 +15,7 @@ import distal
 from distal import published_rule
 from distal.base.progress import Count
 from distal.cli import main, work
+from distal.cli.terminal import console
 from distal.studies.stages import Event, Stage
 from tests.command_line import output, output_json, refusal
 from tests.given import some
@@ -200,3 +201,14 @@ def test_in_a_pipe_a_long_stage_writes_lines_and_what_is_left_leaves_compiling_o
         "CartPole: 40%  best 1.0  about 2 min left",  # 30 % in the 61 s since the first tenth
         "CartPole: 130.0 s",
     ]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 80), ("100", 100)])
+def test_a_narrow_terminal_cuts_no_number_off(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    shown = console()
+    assert shown.is_terminal
+    assert shown.width == width  # a table of up to 80 columns is whole, its rows are broken by the terminal
