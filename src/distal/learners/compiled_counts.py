@@ -38,7 +38,7 @@ def make_counts(neurons: int, columns: int) -> Counts:
     )
 
 
-@inlined
+@called
 def begin_counts(counts):
     """Begin anew."""
     both = pointer(counts.both)

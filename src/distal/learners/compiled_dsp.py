@@ -49,22 +49,22 @@ def given(learners: Sequence[Learner]) -> Given:
     else:
         changes = packed_rules(cast(Sequence[Rule], learners))["delta_w"]
     numbers = numbers_of(learners).astype(np.float32)
-    codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << np.arange(0, 32, 2, np.uint32)[:, None]
+    places = np.arange(0, 32, 2).astype(np.uint32)
+    codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
     return Given(
         np.ascontiguousarray(numbers[:, ETA]),
         np.ascontiguousarray(numbers[:, THETA]),
-        np.bitwise_or.reduce(codes, axis=1),
+        np.ascontiguousarray(np.bitwise_or.reduce(codes, axis=1)),
     )
 
 
 def make(network: Network) -> Own:
     """Return the counts of a network."""
-    counts = [make_counts(*shape) for shape in network.shapes]
-    exists = []
-    for mask, own in zip(network.synapses(), counts, strict=True):
-        exists.append(with_room(own.both.shape, np.uint8))
-        exists[-1][:, : len(mask)] = mask.T
-    return Own(*counts, *exists, previous=np.zeros(1), known=np.zeros(1, np.bool_))
+    hidden, output = (make_counts(*shape) for shape in network.shapes)
+    exists = [with_room(own.both.shape, np.uint8) for own in (hidden, output)]
+    for own, mask in zip(exists, network.synapses(), strict=True):
+        own[:, : len(mask)] = mask.T
+    return Own(hidden, output, exists[0], exists[1], np.zeros(1), np.zeros(1, np.bool_))
 
 
 @inlined
