@@ -1,9 +1,9 @@
-"""Train something that is not ours on the maze; put its numbers beside those of a rule and of chance.
+"""Train your own method in the maze, and compare it with rules, hill climbing and chance.
 
-The method here is a search over small finite-state machines: what the agent senses and a
-memory of four states choose an action and the next memory. A mutant is kept if it is no
-worse. It uses the Gymnasium environment and NumPy's own generator; no part of Distal
-learns. Replace `MachineSearch` by yours.
+The method here is a search over small finite-state machines: the agent's input and a memory
+of four states select an action and the next memory. A mutant is kept if it is no worse. The
+method uses the Gymnasium environment and NumPy's own generator, and no learner of Distal.
+Replace `MachineSearch` with your own.
 
 Run it: python examples/compare_your_method.py
 Writes: nothing; prints a table.

@@ -1,4 +1,4 @@
-"""Evolve a rule, then see which of its 32 rows come up, and which it needs.
+"""Evolve a rule, then find which of its 32 rows it uses, and which it needs.
 
 Run it: python examples/evolve_and_inspect.py
 Writes: inspected_rule.json, the winner; look at it with `distal rules inspected_rule.json`.

@@ -1,14 +1,13 @@
-"""Let a rule train networks in an environment that knows nothing of mazes or of Distal, beside chance.
+"""Train networks with rules in two environments without mazes, and compare them with chance.
 
-The environment is written below: a cue is shown once, a corridor follows in which nothing
-is to be seen, and at its end the agent must choose the side that the cue named. The one
-reward comes after that: a distal one. It is finite, so it runs as a table, at full speed. In
-Gymnasium's FrozenLake a function of ours says how good an episode was; that is no table,
-and the environment is stepped in Python.
+The first environment is written below. It shows a cue once, then a corridor with no inputs;
+at the end the agent must choose the side of the cue, and the only reward follows. It is
+finite, so it runs as a table, at full speed. The second is Gymnasium's FrozenLake with its own
+measure of an episode, a function; so it has no table and is stepped in Python.
 
-Chance stands on every line: the same with fresh random weights in every episode. Where a
-learner is no better, the best EP has fallen by luck alone, which it does in any method.
-These four are ahead of it in most of their lines; in FrozenLake most of our rules are not.
+Every line has chance: the same trials with fresh random weights in every episode. A learner
+that is no better than chance has lowered its best EP by luck alone. These four beat chance in
+most of their lines; in FrozenLake most of our rules do not.
 
 Run it: python examples/learn_any_environment.py
 Writes: nothing; prints a table.

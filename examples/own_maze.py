@@ -1,6 +1,6 @@
-"""Bring a maze, compare three rules with hill climbing and with chance, and draw the curves.
+"""Draw a maze, compare three rules with hill climbing and with chance, and plot the curves.
 
-Other mazes to try in its place: distal.maze("narrow-t"), or distal.t_maze(levels, width).
+Other mazes to try instead: distal.maze("narrow-t"), or distal.t_maze(levels, width).
 
 Run it: python examples/own_maze.py
 Writes: own_maze.svg, the mean best EP of each over the episodes.

@@ -1,12 +1,12 @@
-"""Evolve rules for an environment of your own, and let the best network act in it.
+"""Evolve rules for your own environment, and let the best network act in it.
 
 The environment is written below: a room in which the agent must fetch a key from one corner
-before the door in the opposite corner lets it out. It feels only walls and whether it holds
-the key. It is finite and holds no chance, so it becomes a table, and evolution runs at full
-speed. EP is minus the return: the number of steps, 12 at best, 50 if it did not get out.
+before the door in the opposite corner lets it out. It senses only walls and whether it has the
+key. The room is finite and deterministic, so it is compiled to a table, and evolution runs at
+full speed. EP is minus the return: the number of steps, 12 at best, 50 if it did not get out.
 
 Run it: python examples/own_task.py
-Writes: own_task_agent.json, the network that did best; prints how well it does, beside chance.
+Writes: own_task_agent.json, the best network; prints its score, with chance.
 Takes: about 10 seconds on two cores, once the engine is compiled. Needs the extra gym: pip install '.[gym]'
 """
 

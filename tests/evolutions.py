@@ -37,8 +37,8 @@ def stop_after(generation: int) -> Callable[[Step], None]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return the files that are reproducible."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "seconds.csv")
+    """Return the files that are reproducible: all but those that hold times."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.stem != "seconds")
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 

@@ -13,7 +13,17 @@ import pytest
 import distal
 from distal.cli import COMMANDS, make_parser
 
-HEAVY = ("numpy", "scipy", "numba", "matplotlib", "rich", "distal.studies", "distal.evaluation")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "numba",
+    "matplotlib",
+    "pandas",
+    "gymnasium",
+    "rich",
+    "distal.studies",
+    "distal.evaluation",
+)
 
 
 def loaded(program: str) -> list[str]:
@@ -56,6 +66,11 @@ def test_every_public_name_is_there_and_in_dir() -> None:
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'distal' has no attribute 'lern'"):
         _ = distal.lern
+
+
+def test_learning_loads_no_library_for_figures_or_tables() -> None:
+    learned = "distal.learn('chance', trials=1, episodes=1, engine='reference')"
+    assert not {"matplotlib", "pandas", "rich"} & set(loaded(f"import distal; repr({learned})"))
 
 
 def test_the_rooms_are_attributes_without_an_import_of_their_own() -> None:

@@ -24,7 +24,6 @@ SOME = (
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -e '.[dev]'")
     folder = tmp_path_factory.mktemp("sdist")
     build = (sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder))
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

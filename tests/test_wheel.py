@@ -19,7 +19,6 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -e '.[dev]'")
     folder = tmp_path_factory.mktemp("wheel")
     build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

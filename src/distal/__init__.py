@@ -1,7 +1,8 @@
 """Distal evolves delayed synaptic plasticity.
 
-Rules by which small neural networks learn from a reward that comes only once per
-episode, after "Learning with Delayed Synaptic Plasticity" (GECCO 2019).
+Its rules let small neural networks learn from one reward at the end of an episode, after
+"Learning with Delayed Synaptic Plasticity" (GECCO 2019). `learn` trains networks with a rule,
+`evolve` finds rules, and every result comes with chance.
 """
 
 # Ctrl-C and memory come before all that follows.

@@ -41,8 +41,6 @@ def writing(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[list[str], 
     name: str = request.param
     if name == "film.mp4":
         pytest.importorskip("imageio_ffmpeg", reason="pip install 'distal[video]'")
-    if name == "lake.npz":
-        pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
     return [*FILES[name], str(tmp_path / name)], tmp_path / name
 
 

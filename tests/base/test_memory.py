@@ -18,17 +18,17 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Maze, Settings, published_rule
+from distal import InputError, Settings, published_rule
 from distal.base import memory
 from distal.base.files import read_bytes, read_json, read_text, write_pieces
 from distal.base.machine import free_memory
-from distal.cli import main
 from distal.engines import Engine, reference, spread
 from distal.evaluation.behaviour import Behaviour
 from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
+from tests.command_line import refusal
 from tests.doors import SameThread
 from tests.mazes import T
 
@@ -148,14 +148,14 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def vector(num_envs: int) -> object:
-    pytest.importorskip("gymnasium")
     from distal.tasks.environment import MazeVectorEnv
 
     return MazeVectorEnv(num_envs)
 
 
 def foreign(**options: Any) -> object:
-    gymnasium = pytest.importorskip("gymnasium")
+    import gymnasium
+
     task = distal.EnvTask(gymnasium.make("distal/TripleTMaze-v1"))
     return distal.learn("chance", task=task, **options)
 
@@ -245,9 +245,7 @@ def test_the_command_line_refuses_what_does_not_fit(
 ) -> None:
     monkeypatch.setenv(memory.SETTING, "8G")
     out = [str(tmp_path / "out")] if arguments[-1] == "--out" else []
-    assert main([*arguments, *out]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    said = refusal(capsys, *arguments, *out)
     assert "8.0 GiB are free; ask for fewer" in said
     assert ("add --no-chance" in said) == (arguments[0] != "evolve" and "--no-chance" not in arguments)
     assert ("leave out --curves" in said) == ("--curves" in arguments)
@@ -382,15 +380,6 @@ def test_behaviour_is_counted_without_large_arrays() -> None:
     assert peak(lambda: Behaviour.of(ep, 1)) < 1.5 * ep.size
 
 
-def test_shares_after_the_first_success_are_counted_right() -> None:
-    ep = np.random.default_rng(2).integers(1, 40, (30, 20), np.int32)
-    after = [
-        value < 3 for row in ep.tolist() for k, value in enumerate(row) if any(seen < 3 for seen in row[:k])
-    ]
-    assert Behaviour.of(ep, 2).retained == sum(after) / len(after)
-    assert Behaviour.of(ep, 0).retained is None
-
-
 def test_a_table_is_written_piece_by_piece(tmp_path: Path) -> None:
     result = distal.learn(RULE, trials=50, episodes=500, keep_ep=True, **SMALL)
     pieces = (piece.encode() for piece in result.csv_pieces())
@@ -452,24 +441,12 @@ def test_what_is_no_file_of_a_sane_size_is_refused_at_once(
     else:
         with path.open("wb") as file:
             file.truncate(2**31)
-    assert main([*command, str(path)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    said = refusal(capsys, *command, str(path))
     problems = {
         "sparse": "it has 2,147,483,648 bytes, at most 1,048,576 are allowed",
         "folder": "Is a directory",
     }
     assert problems.get(kind, "it is not a regular file") in said
-
-
-def test_a_terminal_is_no_file() -> None:
-    terminal, end = os.openpty()
-    try:
-        with pytest.raises(InputError, match="it is not a regular file"):
-            Maze.from_file(os.ttyname(end))
-    finally:
-        os.close(terminal)
-        os.close(end)
 
 
 def test_limits_are_exact_and_texts_have_plain_line_ends(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from distal import InputError, bench, task_of, triple_t_maze
 from distal.bench import Row, tables
 from distal.cli import main
 from distal.tasks.mazes import MazeTask
+from tests.command_line import refusal
 
 ROOT = Path(__file__).parents[2]
 
@@ -190,16 +191,14 @@ def test_a_file_that_is_no_benchmark_is_refused(tmp_path: Path, text: str) -> No
 
 
 def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--engine", "reference"]) == 2
-    assert "engine is 'reference', expected one of cpu, gpu" in capsys.readouterr().err
+    assert "expected one of cpu, gpu" in refusal(capsys, "bench", "--engine", "reference")
     if importlib.util.find_spec("cupy") is None:
-        assert main(["bench", "--engine", "gpu"]) == 2
-        assert "engine gpu: CuPy is not installed" in capsys.readouterr().err
+        assert "engine gpu: CuPy is not installed" in refusal(capsys, "bench", "--engine", "gpu")
 
 
 @pytest.mark.parametrize(
     ("measured", "page"),
-    [("cpu", "inside-the-engines"), ("gpu", "inside-the-engines"), ("cluster", "cluster")],
+    [("cpu", "engine-measurements"), ("gpu", "engine-measurements"), ("cluster", "cluster")],
 )
 def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> None:
     kept = bench.load_report(ROOT / "benchmarks" / "results" / f"{measured}.json")
@@ -218,7 +217,7 @@ def test_the_document_shows_the_run_that_is_kept(measured: str, page: str) -> No
 
 def test_the_document_names_the_last_tests_on_a_card() -> None:
     kept = json.loads((ROOT / "benchmarks" / "results" / "gpu-tests.json").read_text())
-    document = (ROOT / "docs" / "inside-the-engines.md").read_text(encoding="utf-8")
+    document = (ROOT / "docs" / "inside-the-gpu.md").read_text(encoding="utf-8")
     assert kept["failed"] == 0
     assert (
         f"{kept['passed']} tests passed, 0 failed, {kept['batches_compared']:,} batches compared" in document

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -17,32 +16,12 @@ from distal.engines import Runner, load
 from distal.studies.experiments import Experiments
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.study import Scale
-from tests.mazes import T
+from tests.given import some
 from tests.processes import DISTAL, interrupt, started, wait_until
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
-PLAIN = [
-    *SHORT,
-    "--engine",
-    "reference",
-]  # a process of its own loads it in no time
+PLAIN = [*SHORT, "--engine", "reference"]  # a process of its own loads it in no time
 SMALL = ["--steps", "8", "--hidden", "3"]
-
-
-@pytest.fixture
-def maze_file(tmp_path: Path) -> str:
-    path = tmp_path / "a maze.txt"
-    path.write_text(str(T) + "\n")
-    return str(path)
-
-
-def test_ctrl_c_ends_with_one_line_and_exit_code_130() -> None:
-    with started(*DISTAL, "learn", "paper:1", "--episodes", "1000000", "--engine", "reference") as process:
-        time.sleep(1)
-        assert process.poll() is None
-        interrupt(process)
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err) == (130, "", "distal: interrupted\n")
 
 
 def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None:
@@ -62,10 +41,8 @@ def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None
 @pytest.mark.parametrize("arguments", [["rules"], ["rules", "--json"]])
 def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
     with started(*DISTAL, *arguments) as process:
-        assert process.stdout is not None
-        process.stdout.close()
-        assert process.stderr is not None
-        assert process.stderr.read() == ""
+        some(process.stdout).close()
+        assert some(process.stderr).read() == ""
         assert process.wait(timeout=20) == 141
 
 

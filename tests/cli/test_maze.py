@@ -13,13 +13,6 @@ from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 
 
-@pytest.fixture
-def maze_file(tmp_path: Path) -> str:
-    path = tmp_path / "a maze.txt"
-    path.write_text(str(T) + "\n")
-    return str(path)
-
-
 def test_maze_draws_the_triple_t_maze_with_its_distances(capsys: pytest.CaptureFixture[str]) -> None:
     text = output(capsys, "maze")
     assert text.startswith(str(distal.triple_t_maze()))
@@ -42,6 +35,7 @@ def test_maze_prints_a_t_maze_that_is_a_maze_file(capsys: pytest.CaptureFixture[
     assert "both given" in refusal(capsys, "maze", str(file), "--levels", "1")
     assert "both given" in refusal(capsys, "maze", "narrow-t", "--levels", "1")
     assert refusal(capsys, "maze", "--levels", "1", "--out", str(tmp_path))
+    assert "give --levels N too" in refusal(capsys, "maze", "--width", "2")
 
 
 @pytest.mark.parametrize("name", MAZES)
@@ -78,11 +72,6 @@ def test_a_small_picture_has_two_rows_of_cells_in_a_line() -> None:
 def test_the_list_of_mazes_comes_alone(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     said = refusal(capsys, "maze", "--list", *more)
     assert said.endswith("--list shows all mazes that have a name; leave out everything else\n")
-
-
-def test_a_width_without_levels_is_no_maze(capsys: pytest.CaptureFixture[str]) -> None:
-    said = refusal(capsys, "maze", "--width", "2")
-    assert said.endswith("--width is for a T-maze of some levels; give --levels N too, or leave it out\n")
 
 
 def test_maze_draws_a_file_and_writes_a_picture(

@@ -17,13 +17,6 @@ from tests.mazes import T
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
 
 
-@pytest.fixture
-def maze_file(tmp_path: Path) -> str:
-    path = tmp_path / "a maze.txt"
-    path.write_text(str(T) + "\n")
-    return str(path)
-
-
 # Commands that take a maze.
 TAKE_A_MAZE = {
     "maze": ["maze"],
@@ -40,9 +33,8 @@ TAKE_A_MAZE = {
 
 @pytest.mark.parametrize("command", TAKE_A_MAZE)
 def test_a_maze_that_nobody_knows_is_refused_with_the_nearest_name(
-    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     expected = "expected a file or one of triple-t, narrow-t, narrow-h"
     assert refusal(capsys, *TAKE_A_MAZE[command], "narow-t") == (
         f"distal: error: no maze and no file is called 'narow-t', {expected}; did you mean 'narrow-t'?\n"
@@ -51,13 +43,12 @@ def test_a_maze_that_nobody_knows_is_refused_with_the_nearest_name(
         f"distal: error: no maze and no file is called 'labyrinth', {expected}\n"
     )
     assert "No such file" in refusal(capsys, *TAKE_A_MAZE[command], "narow-t.txt")
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for name in ("mine", "narrow-t"):
         Path(name).write_text(str(T))
     assert output_json(capsys, "maze", "mine")["picture"] == list(T.picture)
@@ -65,12 +56,12 @@ def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
     assert output_json(capsys, "maze", "./narrow-t")["picture"] == list(T.picture)
 
 
-@pytest.mark.parametrize("name", [None, *MAZES])
-def test_a_named_maze_is_learned_in(name: str | None, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = [] if name is None else ["--maze", name]
+@pytest.mark.parametrize("name", MAZES)
+def test_a_named_maze_is_learned_in(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = ["--maze", name]
     short: Any = {"episodes": 12, "trials": 1, "steps": 45}
     words = ["paper:1", "--episodes", "12", "--trials", "1", "--steps", "45"]
-    maze = distal.maze() if name is None else distal.maze(name)
+    maze = distal.maze(name)
     learned = output_json(capsys, "learn", *words, *chosen)
     assert learned["fitness"] == distal.learn("paper:1", maze=maze, **short).fitness
     compared = distal.compare(["paper:1", "hc"], maze=maze, **short).to_dict()

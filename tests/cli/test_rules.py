@@ -22,10 +22,14 @@ def test_rules_lists_the_published_rules_and_shows_one(capsys: pytest.CaptureFix
     assert [rule["name"] for rule in data["rules"]] == names
 
 
-def test_a_rule_printed_as_json_is_a_rule_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["paper:7", "champion:1"])
+def test_a_rule_printed_as_json_is_a_rule_file(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     path = tmp_path / "mine.json"
-    path.write_text(output(capsys, "rules", "paper:7", "--json"))
-    assert output(capsys, "rules", str(path)) == output(capsys, "rules", "paper:7")
+    path.write_text(output(capsys, "rules", name, "--json"))
+    assert Rule.load(path) == distal.find_rule(name)
+    assert output(capsys, "rules", str(path)) == str(distal.find_rule(name)) + "\n"
 
 
 def test_rules_lists_every_champion_with_its_prize_and_what_it_did_held_out(
@@ -67,10 +71,6 @@ def test_a_champion_is_shown_with_its_rows_and_its_record(
     assert f"{record['held_out']['fitness']:.2f} (" in shown["held out"]
     assert f"{record['held_out']['chance']:.2f} ± " in shown["chance"]
     assert f"{record['held_out']['reached']:.1%} (" in shown["reached"]
-
-
-def test_a_champion_as_json_is_a_rule_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert Rule.from_dict(output_json(capsys, "rules", "champion:1")) == champion_rules()[0]
 
 
 def test_commands_take_champions_and_name_them_in_their_help(capsys: pytest.CaptureFixture[str]) -> None:

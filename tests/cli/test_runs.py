@@ -13,9 +13,9 @@ import distal
 from distal import HillClimbing, Maze, Rule, evolve, resume, t_maze, task_of, triple_t_maze
 from distal.cli import main
 from tests.command_line import output, refusal
-from tests.evolutions import Stop, stop_after
+from tests.evolutions import Stop, contents, stop_after
 from tests.mazes import T
-from tests.search.test_runs import SMALL, contents, rows_of
+from tests.search.test_runs import SMALL, rows_of
 
 
 @pytest.fixture(scope="module")

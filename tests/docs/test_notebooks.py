@@ -13,9 +13,6 @@ from typing import Any
 
 import pytest
 
-for needed in ("nbclient", "ipykernel"):
-    pytest.importorskip(needed, reason=f"{needed} is not installed: pip install -e '.[dev]'")
-
 DOCS = Path(__file__).parents[2] / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 SMALLEST = 2_000  # bytes of a picture that shows something

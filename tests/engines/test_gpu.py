@@ -22,9 +22,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distal import HillClimbing, InputError, Rule, Settings, engines, learn, published_rules
+from distal import InputError, Rule, Settings, engines, learn, published_rules
 from distal.engines import Batch, gpu, registry
-from distal.engines.compiled import packed_changes, packed_learners
 from distal.engines.gpu import cards, packing
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.kernel import kernel_for
@@ -33,7 +32,7 @@ from distal.engines.gpu.slicing import Pace, slices
 from distal.engines.reference import engine as reference
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
-from distal.networks import Recurrent, recurrent
+from distal.networks import recurrent
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, Switch
@@ -41,8 +40,7 @@ from distal.tasks.table import MAX_STATES
 from distal.tasks.table_task import TableTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials, trials_of
 from tests.conftest import COMPARED, assert_equal_trials
-from tests.mazes import T, wide_maze
-from tests.strategies import rules
+from tests.mazes import wide_maze
 
 on_card = [
     pytest.mark.gpu,
@@ -54,57 +52,6 @@ expected = engines.load("cpu" if importlib.util.find_spec("numba") else "referen
 
 
 # ---------------------------------------------------------------- packing
-
-
-@given(st.lists(rules, min_size=1, max_size=4))
-def test_rules_are_packed_as_numbers_and_changes_by_trace_bits_and_m(several: list[Rule]) -> None:
-    packed = packed_learners(trials_of(several, Settings(), 1, task=MazeTask(T)))
-    numbers, changes = packing.padded(packed)
-    for k, rule in enumerate(several):
-        assert numbers[k].tolist() == [
-            np.float32(x) for x in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o)
-        ]
-        for row, change in enumerate(rule.delta_w):
-            bits, m = divmod(row, 2)
-            assert changes[k, bits, m] == change
-            two = int(packed_changes(changes)[k, m]) >> (30 - 2 * bits) & 3  # as the cpu engine packs them
-            assert (two ^ 2) - 2 == change  # the sign of a two-bit number
-
-
-def test_climbers_are_packed_as_32_bit_floats() -> None:
-    batch = trials_of([HillClimbing(0.1, 0.2, 0.3)], Settings(), 1, task=MazeTask(T))
-    numbers, changes = packing.padded(packed_learners(batch))
-    assert numbers.tolist() == [[np.float32(0.1), np.float32(0.2), np.float32(0.3), 0]]
-    assert changes.tolist() == [[[0] * 2] * 16]
-
-
-@pytest.mark.parametrize(("inputs", "actions"), [(1, 1), (3, 4), (4, 4), (31, 16)])
-def test_a_table_is_packed_as_spots(inputs: int, actions: int) -> None:
-    # By the words of `PackedTable`: one state, action and goal at a time.
-    table = random_table(np.random.default_rng(inputs), inputs, actions)
-    packed, here = packing.packed(table), packing.in_spot(inputs)
-    assert here == {1: 2, 3: 4, 4: 0, 31: 0}[inputs]  # four bits are free in a spot
-
-    def sensed(state: int) -> int:
-        bits = "".join(map(str, [1, *reversed(table.observations[state].tolist())]))  # the bias is the last
-        return int(bits, 2)
-
-    def spot(state: int, event: int) -> int:
-        return (state * 64 + event << here) + (sensed(state) if here else 0)
-
-    states = len(table.following)
-    assert packed.sensed.tolist() == [sensed(state) for state in range(states)]
-    for state in range(states):
-        for action in range(actions):
-            to, event = int(table.following[state, action]), int(table.events[state, action])
-            assert packed.moves[state * actions + action] == spot(to, event)
-    for goal in range(table.goals):
-        assert packed.starts[goal] == spot(int(table.starts[goal]), 0)
-        assert packed.left[goal * states : (goal + 1) * states].tolist() == table.left[goal].tolist()
-        for event in range(64):
-            known = event < table.costs.shape[1]
-            cost, end = (table.costs[goal, event], table.ends[goal, event]) if known else (0, False)
-            assert packed.outcomes[goal * 64 + event] == 2 * int(cost) + int(end)
 
 
 def test_a_spot_holds_the_last_state_and_event_of_the_largest_table() -> None:
@@ -132,27 +79,6 @@ def shaped(inputs: int, actions: int, hidden: int) -> Batch:
 )
 def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], reason: str | None) -> None:
     assert gpu.engine.supports(shaped(*shape)) == reason
-
-
-@pytest.mark.parametrize(
-    ("hidden", "inputs", "outputs"),
-    [*((hidden, 3, 4) for hidden in (1, 20, 28, 29, 60, 61, 64)), (20, 16, 8), (30, 5, 3), (48, 31, 16)],
-)
-def test_weights_lie_in_lanes_and_come_back_as_matrices(hidden: int, inputs: int, outputs: int) -> None:
-    layout, feed = packing.Layout(hidden, inputs, outputs), inputs + 1
-    assert layout.slots * 32 >= hidden + outputs > (layout.slots - 1) * 32
-    weights = Recurrent(inputs, outputs, Settings(hidden=hidden)).fresh_weights(1, 0)
-    lanes = np.zeros((layout.slots, feed + hidden + outputs, 32), np.float32)
-    for neuron in range(hidden + outputs):  # by the words of trials.cu, one entry at a time
-        slot, lane = divmod(neuron, 32)
-        if neuron < hidden:
-            lanes[slot, :, lane] = weights.hidden[neuron]
-        else:
-            lanes[slot, feed : feed + hidden, lane] = weights.output[neuron - hidden, :hidden]
-            lanes[slot, inputs, lane] = weights.output[neuron - hidden, hidden]
-    into_hidden, into_output = layout.unpack(lanes.reshape(1, -1))
-    assert (into_hidden[0] == weights.hidden).all()
-    assert (into_output[0] == weights.output).all()
 
 
 @given(
@@ -200,13 +126,6 @@ def test_a_single_trial_is_not_launched_for_as_many_episodes_as_thousands_of_war
     pace.learn(1_000, seconds=0.05)  # of every warp of a large batch
     assert next(iter(slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
     assert pace.episodes <= 10_000
-
-
-def test_a_kernel_is_compiled_for_the_settings() -> None:
-    settings = Settings(hidden=7, steps=30, outputs="random", m_ties="punish", trace_pre="current")
-    constants = definitions(settings, 3, 4, climbing=True, keep_weights=True)
-    names = ("HIDDEN", "STEPS", "WINNER", "BINARY", "RANDOM", "PUNISH", "CURRENT", "CLIMB", "KEEP")
-    assert [constants[name] for name in names] == [7, 30, 0, 0, 1, 1, 1, 1, 1]
 
 
 # ---------------------------------------------------------------- what may be missing
@@ -297,7 +216,7 @@ def test_what_is_missing_is_said_in_one_line_and_auto_is_cpu(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     cards.problem.cache_clear()
-    registry.say_instead.cache_clear()  # another test may have made it say so
+    registry.named.clear()  # another test may have made it say so
     try:
         with pytest.raises(InputError) as refusal:
             learn("paper:1", engine="gpu", episodes=1, trials=1)

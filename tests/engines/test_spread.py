@@ -36,12 +36,12 @@ from distal.engines.spread import Spread, WorkError, run_block
 from distal.studies.experiments import random_learners
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
+from tests.command_line import refusal
+from tests.evolutions import contents
 from tests.mazes import T
-from tests.processes import DISTAL, interrupt, members, started, wait_until
+from tests.processes import DISTAL, started, wait_until
 
 ROOT = Path(__file__).parents[2]
-pytest.importorskip("distributed", reason="Dask is not installed: pip install 'distal[cluster]'")
-
 EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--episodes", "300", "--seed", "3"]
 
 
@@ -237,12 +237,6 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
         yield cluster
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return the files of runs that must be the same however they came about."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "seconds.csv")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("local") / "runs"
@@ -307,24 +301,6 @@ def test_a_worker_of_another_version_is_refused_at_once_with_both_versions(
     error = capsys.readouterr().err
     assert f"has Distal 0.0.9, this is {distal.__version__}; install the same version everywhere" in error
     assert not out.exists() or not any(out.iterdir())
-
-
-def test_an_interrupt_cancels_the_work_and_leaves_no_process_behind(tmp_path: Path) -> None:
-    out = tmp_path / "runs"
-    long = ("--generations", "5000", "--cluster", "local:1", "--out", str(out))
-    with started(*DISTAL, *EVOLVE, *long) as command:
-        wait_until(lambda: generations(out) >= 1)
-        assert len(members(command.pid)) >= 2
-        interrupt(command)
-        _, error = command.communicate(timeout=30)
-        wait_until(lambda: not members(command.pid), 5)
-    assert command.returncode == 130
-    assert (
-        error.strip()
-        .splitlines()[-1]
-        .startswith("distal: interrupted; continue with: distal evolve --resume")
-    )
-    assert "Traceback" not in error
 
 
 # ---------------------------------------------------------------- who may use a cluster
@@ -447,10 +423,8 @@ def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(
         with dask.config.set(named):
             assert main(learn) == 0
         assert "fitness" in capsys.readouterr().out
-        assert main(learn) == 2
-        error = capsys.readouterr().err
+        error = refusal(capsys, *learn)
         assert error.startswith(f"distal: error: cluster '{processes.address}' needs certificates; name them")
-        assert error.count("\n") == 1
 
 
 # ---------------------------------------------------------------- clusters that cannot be
@@ -462,19 +436,14 @@ def test_a_scheduler_file_that_is_none_is_refused(
 ) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text(content)
-    assert main(["learn", "paper:1", "--cluster", str(path)]) == 2
-    error = capsys.readouterr().err
+    error = refusal(capsys, "learn", "paper:1", "--cluster", str(path))
     assert "scheduler file" in error
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        (
-            "foo://127.0.0.1:1",
-            "cluster 'foo://127.0.0.1:1' is not the address of a scheduler, expected tcp://",
-        ),
+        ("foo://127.0.0.1:1", "cluster 'foo://127.0.0.1:1' is not the address of a scheduler, expected tcp:"),
         ("tcp://localhost", "cluster 'tcp://localhost' is not the address of a scheduler"),
         ("local:0", "N in local:N is 0, expected a whole number of at least 1"),
         ("local:many", "N in local:N is 'many', expected a whole number"),
@@ -484,10 +453,8 @@ def test_a_scheduler_file_that_is_none_is_refused(
 def test_a_cluster_that_cannot_be_is_refused_in_one_line(
     address: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["learn", "paper:1", "--cluster", address]) == 2
-    error = capsys.readouterr().err
+    error = refusal(capsys, "learn", "paper:1", "--cluster", address)
     assert message in error
-    assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -510,18 +477,17 @@ def test_a_local_cluster_that_cores_or_memory_cannot_carry_is_refused_before_it_
     monkeypatch.setattr(distributed, "LocalCluster", lambda **_: pytest.fail("it was started"))
     monkeypatch.setattr("distal.engines.cluster.available_cores", lambda: 3)
     monkeypatch.setenv("DISTAL_MEMORY", free)
-    assert main(["learn", "paper:1", "--cluster", f"local:{count}"]) == 2
-    error = capsys.readouterr().err
+    error = refusal(capsys, "learn", "paper:1", "--cluster", f"local:{count}")
     assert error.startswith(f"distal: error: {message}")
-    assert error.count("\n") == 1
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("distal.engines.cluster.CONNECT", 1)
-    assert main(["learn", "paper:1", "--cluster", "tcp://127.0.0.1:9"]) == 2
-    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in capsys.readouterr().err
+    assert "no Dask scheduler answers at 'tcp://127.0.0.1:9'" in refusal(
+        capsys, "learn", "paper:1", "--cluster", "tcp://127.0.0.1:9"
+    )
 
 
 @pytest.mark.parametrize("command", ["learn paper:1", "evolve --out new", "bench"])
@@ -534,8 +500,7 @@ def test_a_cluster_is_refused_for_engine_gpu_even_where_there_is_a_card(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("distal.engines.gpu.cards.problem", lambda: None)
     monkeypatch.setattr("distal.engines.cluster.Cluster.__init__", begun)
-    assert main([*command.split(), "--engine", "gpu", "--cluster", "local:1"]) == 2
-    said = capsys.readouterr().err
+    said = refusal(capsys, *command.split(), "--engine", "gpu", "--cluster", "local:1")
     assert said == "distal: error: --cluster spreads work over processors; leave out --engine gpu\n"
     assert not list(tmp_path.iterdir())
 

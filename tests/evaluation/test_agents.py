@@ -16,6 +16,7 @@ from distal import Agent, EnvTask, HillClimbing, InputError, Maze, Result, Setti
 from distal.evaluation.agents import Evaluation
 from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
+from tests.given import some
 from tests.mazes import T
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -248,13 +249,12 @@ def test_the_same_seeds_give_the_same_numbers_with_chance_beside_them(balancing:
     other = evaluate(agent, "CartPole-v1", episodes=12, seed=7)
     assert one.to_dict() == other.to_dict()
     assert one.returns.tolist() == other.returns.tolist()
-    assert one.chance is not None
     assert one.returns.tolist() == one.lengths.tolist()  # a pole gives 1 a step
     more = evaluate(agent, "CartPole-v1", episodes=6, seed=10, chance=False)
     assert more.returns.tolist() == one.returns[3:9].tolist()  # episode k resets with seed + k
     assert (more.chance, more.p, more.to_dict()["chance"]) == (None, None, None)
     assert evaluate(agent, "CartPole-v1", episodes=12, seed=8).returns.tolist() != one.returns.tolist()
-    assert one.p == pytest.approx(stats.ttest_rel(one.returns, one.chance).pvalue, rel=1e-5)
+    assert one.p == pytest.approx(stats.ttest_rel(one.returns, some(one.chance)).pvalue, rel=1e-5)
     low, high = one.interval
     assert low < one.mean < high
     assert "12 episodes, seed 7" in one.summary()
@@ -267,16 +267,13 @@ def test_so_do_actions_that_are_drawn_whatever_the_agent_did_before() -> None:
     returned(agent, Turns())
     other = evaluate(agent, Turns, episodes=6)
     assert one.returns.tolist() == other.returns.tolist()
-    assert one.chance is not None
-    assert other.chance is not None
-    assert one.chance.tolist() == other.chance.tolist()
+    assert some(one.chance).tolist() == some(other.chance).tolist()
     assert len(set(one.returns.tolist())) > 1
 
 
 def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Result) -> None:
     agent = balancing.agent()
     found = evaluate(agent, "CartPole-v1", episodes=3, seed=5)
-    assert found.chance is not None
     env = gymnasium.make("CartPole-v1")
     for k in range(3):
         weights = agent.network.fresh_weights(5, k)
@@ -286,7 +283,7 @@ def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Resu
         while not over:
             observation, reward, terminated, truncated, _ = env.step(random.act(observation))
             total, over = total + float(reward), terminated or truncated
-        assert found.chance[k] == total
+        assert some(found.chance)[k] == total
 
 
 def test_wrapped_environments_are_measured_as_they_are(balancing: Result) -> None:
@@ -294,8 +291,7 @@ def test_wrapped_environments_are_measured_as_they_are(balancing: Result) -> Non
     plain = evaluate(agent, "CartPole-v1", episodes=4)
     counted = wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1"))
     assert evaluate(agent, counted, episodes=4).returns.tolist() == plain.returns.tolist()
-    assert plain.chance is not None
-    assert sum(counted.length_queue) == plain.lengths.sum() + plain.chance.sum()
+    assert sum(counted.length_queue) == plain.lengths.sum() + some(plain.chance).sum()
     double = wrappers.TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * float(reward))
     assert evaluate(agent, double, episodes=4).returns.tolist() == (2 * plain.returns).tolist()
     brief = wrappers.TimeLimit(gymnasium.make("CartPole-v1"), 5)
@@ -317,9 +313,7 @@ def test_episodes_that_do_not_end_are_cut_off_and_counted() -> None:
         ({"env": "Acrobot-v1"}, "the agent has 3 actions, from -1 on, the environment Discrete(3)"),
         ({"env": "Pendulum-v1"}, "the agent has 3 actions, from -1 on, the environment Box("),
         ({"env": "CartPol-v1"}, "cannot make environment 'CartPol-v1': "),
-        ({"episodes": 0}, "episodes is 0, expected a whole number"),
         ({"seed": 2**31}, "seed is 2147483648, expected a whole number from 0 to 2147483647"),
-        ({"options": 3}, "options is 3, expected a dictionary for reset"),
         ({"options": {"a": 1}}, "Turns failed in reset: LookupError: no options here"),
         ({"env": lambda: Turns("nan")}, "the return of an episode is nan, expected a number; mend the env"),
         ({"env": lambda: Turns("text")}, "Turns failed in step: ValueError: could not convert string to fl"),
@@ -341,13 +335,9 @@ def test_a_single_episode_has_no_interval_to_speak_of() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"weights": None}, "weights is None, expected the Weights of a network"),
-        ({"network": None}, "network is None, expected a Network"),
         ({"network": Recurrent(4, 3, Settings(hidden=9))}, "the weights have the shapes (2, 10)"),
         ({"encoder": high}, "encoder is <function high"),
         ({"encoder": EnvTask(Turns).encoder}, "the network has 4 inputs, the encoder gives 3 bits"),
-        ({"name": "a\nb"}, "name is 'a\\nb', expected text without control characters"),
-        ({"episode": -1}, "episode is -1, expected a whole number"),
     ],
 )
 def test_parts_that_do_not_go_together_make_no_agent(given: dict[str, Any], problem: str) -> None:

@@ -19,6 +19,7 @@ from distal.base import significance
 from distal.base.colours import LIGHT
 from distal.base.significance import confidence_sequence, holm, signed_rank
 from tests.command_line import output, output_json, refusal
+from tests.given import some
 from tests.mazes import T
 
 # A rule that changes nothing keeps its first weights for ever: chance, which draws new ones, beats it.
@@ -44,9 +45,7 @@ def test_each_learner_does_as_learn_says_with_its_own_chance_beside_it() -> None
     for result in both.results:
         alone = distal.learn(result.learner, trials=3, seed=7, **SMALL)
         assert (result.best == alone.best).all()
-        assert result.chance is not None
-        assert alone.chance is not None
-        assert (result.chance.best == alone.chance.best).all()
+        assert (some(result.chance).best == some(alone.chance).best).all()
         assert result.to_dict() == alone.to_dict()
     assert both.learners == (IDLE, climber)
 
@@ -141,13 +140,9 @@ def test_where_trials_were_added_no_test_is_given_that_does_not_allow_it() -> No
     ("wrong", "problem"),
     [
         ({"learners": [IDLE]}, "learners has 1 entries, expected 2 to 20 to compare"),
-        ({"learners": "hc"}, "learners is 'hc', expected a list of learners"),
         ({"most_trials": 50}, "most_trials is the limit of until_decided; leave it out, or set both"),
         ({"until_decided": True, "most_trials": 49}, "most_trials is 49, expected a whole number from 50 to"),
-        (
-            {"until_decided": True, "most_trials": 70, "trials": 80},
-            "most_trials is 70, expected .* from 80 to",
-        ),
+        ({"until_decided": True, "most_trials": 70, "trials": 80}, "most_trials is 70, expected .* from 80"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(wrong: dict[str, Any], problem: str) -> None:
@@ -168,8 +163,7 @@ def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
     chances = {id(result.chance) for result in both.results}
     assert len(lines) == len(both.results) + len(chances) == 3 + 2  # both idle rules have the same scales
     assert [line.get_color() for line in lines[:3]] == [LIGHT["dsp"], LIGHT["goal"], LIGHT["hc"]]
-    legend = ax.get_legend()
-    assert legend is not None
+    legend = some(ax.get_legend())
     scales = r"chance with the scales of "
     assert [text.get_text() for text in legend.get_texts()] == [
         r" _\$x\$", "idle", "hill climbing", rf"{scales}_\$x\$ and idle", f"{scales}hill climbing",
@@ -208,8 +202,10 @@ def test_the_command_prints_and_writes_what_python_returns(
     last = rows[-1]
     assert (last["learner"], last["trial"], last["final_position"]) == ("hill climbing", "3", "1")
     result = expected.results[1]
-    assert result.chance is not None
-    assert (float(last["best"]), float(last["chance_best"])) == (result.final[-1], result.chance.final[-1])
+    assert (float(last["best"]), float(last["chance_best"])) == (
+        result.final[-1],
+        some(result.chance).final[-1],
+    )
     svg = Path(files[2]).read_text()
     assert all(word in svg for word in ("idle", "hill climbing", "chance", "mean best EP so far"))
 
@@ -233,8 +229,7 @@ def test_the_table_shows_chance_and_the_numbers(capsys: pytest.CaptureFixture[st
     (difference,) = both.differences
     for result, (low, high) in zip(both.results, both.intervals, strict=True):
         assert f"{result.fitness:.2f} ({low:.2f}, {high:.2f})" in text
-        assert result.chance is not None
-        assert f"{result.chance.fitness:.2f}" in text
+        assert f"{some(result.chance).fitness:.2f}" in text
     low, high = difference.interval
     assert f"{difference.mean:+.2f} ({low:+.2f}, {high:+.2f})" in text
     assert f"{difference.verdict}." in text
@@ -258,10 +253,7 @@ def test_the_command_adds_trials(capsys: pytest.CaptureFixture[str], maze: list[
         (["hc"], "learners has 1 entries, expected 2 to 20"),
         (["hc", "papr:1"], "did you mean 'paper:1'?"),
         (["hc", "chance", "--most-trials", "9"], "--most-trials is for --until-decided"),
-        (
-            ["hc", "chance", "--figure", "curves.pdf"],
-            "'curves.pdf', expected a name that ends in .png or .svg",
-        ),
+        (["hc", "chance", "--figure", "curves.pdf"], "'curves.pdf', expected a name that ends in .png or .s"),
         (["hc", "chance", "--csv", "missing/x.csv"], "its folder does not exist"),
         (["hc", "chance", "--starts", "3"], "--starts is for an environment"),
         (["hc", "paper:1", "--trials", "100000000"], "fewer trials or episodes"),

@@ -16,6 +16,7 @@ import distal
 from distal import InputError, Result
 from tests.evaluation.test_agents import Turns
 from tests.evaluation.test_results import RESULTS, TINY
+from tests.given import some
 from tests.mazes import T
 from tests.refusals import refused
 
@@ -66,8 +67,7 @@ def test_a_result_is_loaded_as_it_was_saved(name: str, tmp_path: Path) -> None:
 
 def test_the_engine_of_chance_is_its_own(tmp_path: Path) -> None:
     result = KEPT["maze"]()
-    assert result.chance is not None
-    mixed = replace(result, chance=replace(result.chance, engine="reference", workers=3))
+    mixed = replace(result, chance=replace(some(result.chance), engine="reference", workers=3))
     assert all_of(kept(mixed, tmp_path)) == all_of(mixed)
 
 
@@ -161,11 +161,7 @@ def changed(folder: Path, about: Callable[[dict[str, Any]], Any] | None = None, 
         (None, {"ep": [[1, 1, 1]] * 4}, "best and ep do not belong together"),
         (None, {"hidden": None}, "of the weights, hidden or output is missing"),
         (None, {"hidden": np.zeros((4, 1, 1), np.float32)}, "hidden has the shape (4, 1, 1), expected"),
-        (
-            None,
-            {"output": np.full((4, 4, 3), np.nan, np.float32)},
-            "output has the shape (4, 4, 3), expected",
-        ),
+        (None, {"output": np.full((4, 4, 3), np.nan, np.float32)}, "output has the shape (4, 4, 3), expecte"),
     ],
 )
 def test_a_file_that_holds_no_result_is_refused_in_one_line(

@@ -148,16 +148,3 @@ def test_a_trial_follows_the_update() -> None:
         memory = ONE.update(network, Trial(3), memory, episode)
         seen += 1
     assert seen == 12
-
-
-def test_without_a_learning_rate_it_cannot_beat_chance() -> None:
-    """Every episode runs one network, where chance runs a new one each time."""
-    still = replace(ONE, eta=0)
-    result = distal.learn(
-        still, maze=T, hidden=4, steps=12, trials=10, episodes=12, engine="reference", keep_ep=True,
-        normalise="none",
-    )  # fmt: skip
-    assert result.ep is not None
-    assert (result.ep[:, 1:] == result.ep[:, :1]).all()
-    assert result.difference is not None
-    assert result.difference.mean > 0

@@ -11,7 +11,6 @@ import distal
 from distal import EvolutionStrategy, HillClimbing, Settings, learners
 from distal.learners import Memory, Trial, hill_climbing
 from distal.learners.evolution_strategy import LARGEST, SMALLEST, stepped
-from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 from tests.learners.by_hand import lived, tiny, weights
@@ -88,22 +87,3 @@ def test_the_factor_has_a_range_of_its_own_and_its_gene_is_in_the_unit_interval(
     for factor, expected in ((0.5, "from 1 to 2"), (2.5, "from 1 to 2")):
         with pytest.raises(distal.InputError, match=f"factor is {factor}, expected a number {expected}"):
             EvolutionStrategy(0.5, factor, 0.2, 0.2)
-
-
-def test_readings_of_the_update_do_not_apply() -> None:
-    task, learner = Aim(MazeTask(T), 1), EvolutionStrategy(0.5, 1.5, 0.2, 0.2)
-    plain, others = (
-        [one.ep for one in islice(learners.episodes(learner, task, settings, seed=5), 20)]
-        for settings in (
-            Settings(4, 9),
-            Settings(4, 9, m_ties="punish", trace_pre="previous", normalise="none"),
-        )
-    )
-    assert plain == others
-
-
-def test_without_noise_it_runs_the_same_network_for_ever() -> None:
-    network = Recurrent(settings=Settings(4, 9), alpha_h=0.2, alpha_o=0.2)
-    stream = learners.episodes(EvolutionStrategy(0, 2, 0.2, 0.2), Aim(MazeTask(T), 1), Settings(4, 9), seed=5)
-    fresh = network.fresh_weights(5, 0)
-    assert all((episode.weights.hidden == fresh.hidden).all() for episode in islice(stream, 10))

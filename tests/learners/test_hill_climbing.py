@@ -64,10 +64,3 @@ def test_resampling_starts_the_climb_over_from_fresh_weights() -> None:
     # the next episode perturbs the fresh weights, however bad they were
     expected = hill_climbing.perturbed(Recurrent(), fresh, np.float32(0.2), seed=5, episode=21)
     assert (episodes[21].weights.hidden == expected.hidden).all()
-
-
-def test_readings_of_the_update_do_not_apply() -> None:
-    default = [episode.ep for episode in run(30)]
-    assert [e.ep for e in run(30, m_ties="punish", trace_pre="current", normalise="none")] == default
-    assert [e.ep for e in run(30, outputs="binary")] != default
-    assert [e.ep for e in run(30, blocked="stay")] != default

@@ -14,8 +14,6 @@ from distal.engines import reference
 from distal.evaluation.trials import batch_of
 from distal.learners import Memory, Trial
 from distal.learners.online_hebbian import hebbian
-from distal.networks import Recurrent, psi
-from distal.networks.network import ordered_sum
 from distal.show.scenes import scenes
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
@@ -60,38 +58,6 @@ def test_weights_are_normalised_after_every_step() -> None:
         assert np.linalg.norm(matrix) == pytest.approx(1)
 
 
-def test_a_trial_is_what_a_plain_loop_over_its_steps_gives() -> None:
-    """Written out for the paper's network, with lists of activations and no record."""
-    network = Recurrent(settings=SETTINGS, alpha_h=0.2, alpha_o=0.2)
-    maze = MazeTask(T)
-    stream = learners.episodes(ONE, Aim(maze, 0), SETTINGS, seed=3)
-    own, before, m = network.fresh_weights(3, 0), None, 1
-    for episode in islice(stream, 5):
-        assert (episode.weights.hidden == own.hidden).all()
-        walk = maze.begin(0, SETTINGS)
-        hidden, outputs = np.zeros(4, np.uint8), np.zeros(4, np.uint8)
-        for step in range(episode.steps):
-            inputs = np.array([*walk.sense(), 1], np.uint8)
-            sums = (
-                ordered_sum(own.hidden[:, :4] * inputs)
-                + np.float32(0.2) * ordered_sum(own.hidden[:, 4:8] * hidden)
-                + np.float32(0.2) * ordered_sum(own.hidden[:, 8:] * outputs)
-            )
-            hidden = psi(sums)
-            action = int(np.argmax(ordered_sum(own.output * np.append(hidden, np.uint8(1)))))
-            outputs = np.eye(4, dtype=np.uint8)[action]
-            assert action == episode.actions[step]
-            walk.act(action)
-            memory = Memory(own, {"m": m})
-            own = ONE.step(network, Trial(3), memory, own, replace(episode, **{
-                name: getattr(episode, name)[: step + 1] for name in ("inputs", "hidden", "outputs")
-            }))  # fmt: skip
-        assert episode.ep == walk.ep
-        assert (episode.last.output == own.output).all()
-        m = 1 if before is None or episode.ep <= before else -1
-        before = episode.ep
-
-
 def test_a_loop_of_ones_own_gives_the_same_and_its_file_goes_on(tmp_path: object) -> None:
     stream = list(islice(learners.episodes(ONE, Aim(MazeTask(T), 0), SETTINGS, seed=3), 4))
     network, maze = PlasticNetwork(ONE, inputs=3, outputs=4, seed=3, settings=SETTINGS), MazeTask(T)
@@ -120,9 +86,3 @@ def test_a_film_shows_the_episode_itself_and_no_agent_is_made_of_weights_that_ch
     )
     with pytest.raises(InputError, match="changes weights within an episode"):
         result.agent()
-
-
-def test_with_no_coefficient_weights_stay() -> None:
-    still = OnlineHebbian(0, 0, 0, 0, 0, 0, 0, 0, eta=0.5, alpha_h=0.2, alpha_o=0.2)
-    first, *others = islice(learners.episodes(still, Aim(MazeTask(T), 0), SETTINGS, seed=3), 6)
-    assert all(one.actions == first.actions for one in others)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -122,10 +121,3 @@ def test_a_network_in_the_middle_of_a_generation_goes_on_from_its_file(tmp_path:
         live(one, ep)
         live(other, ep)
         assert (one.weights.hidden == other.weights.hidden).all()
-
-
-def test_without_noise_it_runs_the_same_network_for_ever() -> None:
-    still = replace(LEARNER, sigma=0)
-    stream = learners.episodes(still, Aim(MazeTask(T), 0), SETTINGS, seed=4)
-    fresh = Recurrent(settings=SETTINGS).fresh_weights(4, 0)
-    assert all((episode.weights.hidden == fresh.hidden).all() for episode in islice(stream, 30))

@@ -116,17 +116,11 @@ GOOD: dict[str, Any] = published_rule(1).to_dict()
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"eta": 1.5}, "eta is 1.5, expected a number from 0 to 1"),
-        ({"theta": "high"}, "theta is 'high', expected a number from 0 to 1"),
-        ({"alpha_h": None}, "alpha_h is None"),
         ({"delta_w": [0] * 31}, "delta_w has 31 changes, expected 32"),
-        ({"delta_w": 3}, "delta_w is 3, expected a list of 32 changes"),
         ({"delta_w": [0] * 31 + [2]}, "delta_w[31] is 2, expected a whole number from -1 to 1"),
         ({"delta_w": [0.5] + [0] * 31}, "delta_w[0] is 0.5"),
         ({"delta_w": [True] + [0] * 31}, "delta_w[0] is True"),
         ({"eta": 10**400}, "expected a number from 0 to 1"),
-        ({"name": 3}, "name is 3, expected text"),
-        ({"version": True}, "version is True, this release reads version 1"),
         ({"version": 2}, "version is 2, this release reads version 1"),
         ({"format": "other"}, "format is 'other', expected 'distal-rule'"),
         ({"alpha_H": 0.1}, "unknown field 'alpha_H'; did you mean 'alpha_h'?"),
@@ -164,8 +158,3 @@ def test_files_that_are_no_rules_are_refused(tmp_path: Path, content: bytes, pro
     with pytest.raises(InputError, match=r"bad\.json") as refusal:
         Rule.load(path)
     assert problem in str(refusal.value)
-
-
-def test_a_folder_is_no_rule_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Is a directory"):
-        Rule.load(tmp_path)

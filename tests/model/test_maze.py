@@ -179,16 +179,6 @@ def test_the_ways_through_a_t_maze_are_those_found_by_hand(levels: int) -> None:
     assert t_maze(levels) == t_maze(levels, 3)
 
 
-@pytest.mark.parametrize("width", range(1, 6))
-def test_a_t_maze_holds_that_of_one_level_less_beyond_its_first_junction(width: int) -> None:
-    for levels in (2, 3, 4):
-        smaller = t_maze(levels - 1, width)
-        columns = smaller.shape[1]
-        rows = 8 * (levels - 1)  # as far as the first bar of the larger one
-        part = t_maze(levels, width).walls[: rows + 1, : columns - 1]
-        assert (part == smaller.walls[: rows + 1, : columns - 1]).all()
-
-
 def test_distances_run_over_empty_cells_and_over_pits() -> None:
     assert T.distances[0].tolist() == [
         [-1, -1, -1, -1, -1],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,8 +11,6 @@ import pytest
 
 import distal
 from distal import InputError, Settings, networks
-from distal.cli import main
-from distal.engines.registry import imported
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
 from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
 from distal.networks.network import Word
@@ -113,19 +110,6 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
     assert info["ep"] == result.best[3, -1]
 
 
-@pytest.mark.usefixtures("registered")
-def test_compiled_engines_and_the_page_refuse_a_network_by_name(tmp_path: Any) -> None:
-    for engine in ("cpu", "gpu"):
-        batch = distal.evaluation.trials.batch_of(
-            [distal.published_rule(1)], np.zeros(1, np.uint64), trials=1, episodes=2,
-            task=distal.task_of(T), settings=Settings(network="feedforward"),
-        )  # fmt: skip
-        reason = imported(engine).supports(batch)
-        assert reason == f"engine {engine} has no code for network 'feedforward'; use engine reference"
-    with pytest.raises(InputError, match="no code for network 'feedforward'"):
-        distal.learn("evolved:1", engine="cpu", **SHORT)
-
-
 def test_a_word_that_nobody_registered_is_refused() -> None:
     with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
         distal.learn("evolved:1", engine="reference", **SHORT)
@@ -179,34 +163,6 @@ def test_weights_of_another_shape_are_refused() -> None:
 def test_a_scale_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="tau is no scale of the network 'recurrent'; its scales are"):
         Recurrent(tau=0.5)
-
-
-@pytest.mark.usefixtures("registered")
-def test_runs_on_disk_and_commands_know_the_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("distal.search.config.REMEASURED", 8)  # the reference engine is slow
-    monkeypatch.chdir(tmp_path)
-    Path("maze.txt").write_text(str(T))
-    small = ["--maze", "maze.txt", "--steps", "8", "--hidden", "3", "--trials", "1", "--episodes", "2"]
-    small += ["--network", "feedforward"]
-    runs = ["--runs", "1", "--generations", "1", "--population", "3", "--elite-count", "1", "--out", "runs"]
-    assert main(["evolve", *runs, *small, "--engine", "reference"]) == 0
-    assert json.loads(Path("runs/config.json").read_text())["network"] == "feedforward"
-    assert distal.resume("runs", generations=2, engine="reference").best.shape == (1, 3)
-    capsys.readouterr()
-    assert main(["runs", "runs"]) == 0
-    assert "network feedforward" in capsys.readouterr().out
-    assert main(["learn", "evolved:1", *small, "--engine", "reference"]) == 0
-    assert "network feedforward, 3 hidden neurons" in capsys.readouterr().out
-    assert main(["learn", "evolved:1", *small, "--engine", "cpu"]) == 2
-    assert "engine cpu has no code for network 'feedforward'" in capsys.readouterr().err
-    networks.unregister("feedforward")
-    with pytest.raises(
-        InputError, match=f"network 'feedforward' is not known here; it came from module {__name__}"
-    ):
-        distal.resume("runs", generations=3)
-    networks.register(FeedForward)
 
 
 @pytest.mark.usefixtures("registered")

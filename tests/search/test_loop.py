@@ -16,8 +16,8 @@ from distal.search.evolve import configured
 from distal.search.following import Left
 from distal.search.recorder import Step
 from distal.search.search import Algorithm
-from tests.evolutions import FEW, TINY, Stop
-from tests.search.test_runs import SMALL, contents
+from tests.evolutions import FEW, TINY, Stop, contents
+from tests.search.test_runs import SMALL
 
 
 class Queue(Runner):

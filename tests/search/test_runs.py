@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,22 +33,14 @@ from distal.cli import main
 from distal.search.contents import summary
 from distal.search.recorder import Step
 from distal.search.run_folder import gene_columns
-from tests.command_line import output
-from tests.evolutions import Stop, stop_after
+from tests.command_line import output, refusal
+from tests.evolutions import Stop, contents, stop_after
 from tests.mazes import T
 from tests.processes import DISTAL, started
 
 SMALL: dict[str, Any] = {
     "runs": 2, "generations": 4, "trials": 1, "episodes": 5, "steps": 8, "maze": T, "hidden": 5,
 }  # fmt: skip
-REPRODUCIBLE = (
-    "config.json", "generations.csv", "state.json", "winners.csv",
-    "winners/run-01.json", "winners/run-02.json",
-)  # fmt: skip
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {name: (folder / name).read_bytes() for name in REPRODUCIBLE}
 
 
 def rows_of(folder: Path) -> list[dict[str, str]]:
@@ -161,10 +154,7 @@ def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) ->
         ({"config.json": "{}"}, "was not written by distal evolve"),
         ({"config.json": "[]"}, "was not written by distal evolve"),
         ({"config.json": "no"}, "is not JSON"),
-        (
-            {"config.json": '{"format": "distal-evolution", "version": 7}'},
-            "has version 7, this release reads 1",
-        ),
+        ({"config.json": '{"format": "distal-evolution", "version": 7}'}, "has version 7, this release read"),
     ],
 )
 def test_a_foreign_folder_is_refused(tmp_path: Path, files: dict[str, str], problem: str) -> None:
@@ -187,38 +177,46 @@ def test_generations_without_a_state_are_refused(finished: Path, tmp_path: Path)
         resume(tmp_path / "copy")
 
 
-def test_a_folder_of_version_0_1_resumes_as_it_was_started(tmp_path: Path) -> None:
-    # tests/version_0_1 holds two runs of two generations that version 0.1 made, and what it made of four.
-    old = Path(__file__).parents[1].joinpath("version_0_1")
-    for name in ("config.json", "generations.csv", "state.json"):
-        shutil.copy(old / name, tmp_path)
-    assert summary(tmp_path)["elites"] == "kept"
-    before = (tmp_path / "config.json").read_bytes()
-    assert resume(tmp_path).config.settings.trace_pre == "previous"
-    assert (tmp_path / "config.json").read_bytes() == before
-    evolved = resume(tmp_path, generations=4)
+# Each folder holds two runs of a version, and what it made of more generations.
+VERSIONS = Path(__file__).parents[1]
+OLD = VERSIONS / "version_0_2"
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Callable[[str], Path]:
+    """Return a function that copies runs as a version left them."""
+
+    def copied(version: str) -> Path:
+        folder = tmp_path / version
+        folder.mkdir()
+        for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
+            if (VERSIONS / version / name).exists():
+                shutil.copy(VERSIONS / version / name, folder)
+        return folder
+
+    return copied
+
+
+@pytest.fixture
+def old(left: Callable[[str], Path]) -> Path:
+    """Return a folder with all genes in one column."""
+    return left("version_0_2")
+
+
+def test_a_folder_of_version_0_1_resumes_as_it_was_started(left: Callable[[str], Path]) -> None:
+    folder, made = left("version_0_1"), VERSIONS / "version_0_1"
+    assert summary(folder)["elites"] == "kept"
+    before = (folder / "config.json").read_bytes()
+    assert resume(folder).config.settings.trace_pre == "previous"
+    assert (folder / "config.json").read_bytes() == before
+    evolved = resume(folder, generations=4)
     assert evolved.config.search == GeneticAlgorithm(elites="kept", elite_count=4)
-    assert (tmp_path / "generations.csv").read_bytes() == (old / "longer.csv").read_bytes()
-    with (old / "winners_longer.csv").open() as file:
+    assert (folder / "generations.csv").read_bytes() == (made / "longer.csv").read_bytes()
+    with (made / "winners_longer.csv").open() as file:
         for winner, expected in zip(evolved.winners, csv.DictReader(file), strict=True):
             assert winner.selected == float(expected["selected"])
             assert winner.remeasured == float(expected["remeasured"])
             assert winner.generation == int(expected["generation"])
-
-
-OLD = (
-    Path(__file__).parents[1].joinpath("version_0_2")
-)  # two runs of two generations, before genes had columns
-
-
-@pytest.fixture
-def old(tmp_path: Path) -> Path:
-    """Return a copy of a folder that 0.2.0 wrote with all genes in one column."""
-    folder = tmp_path / "old"
-    folder.mkdir()
-    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
-        shutil.copy(OLD / name, folder)
-    return folder
 
 
 def in_six_digits(path: Path) -> bytes:
@@ -232,13 +230,37 @@ def in_six_digits(path: Path) -> bytes:
     return text.getvalue().encode()
 
 
+def assert_continued(folder: Path) -> None:
+    """Assert that runs which were resumed are what their version made of more generations."""
+    made = VERSIONS / folder.name
+    assert (folder / "generations.csv").read_bytes() == (made / "longer.csv").read_bytes()
+    assert (folder / "winners.csv").read_bytes() == in_six_digits(made / "winners_longer.csv")
+
+
+def test_a_folder_of_version_0_3_resumes_in_the_maze_that_was_the_default_then(
+    left: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = left("version_0_3")
+    assert "learner dsp, task narrow triple T-maze, elites" in output(capsys, "runs", str(folder))
+    assert resume(folder, generations=4).config.task.maze == distal.maze("narrow-t")
+    assert_continued(folder)
+
+
+def test_a_folder_of_version_0_4_resumes_with_the_wrappers_that_its_fields_name(
+    left: Callable[[str], Path],
+) -> None:
+    few = GeneticAlgorithm(population=4, elite_count=1, elites="averaged")
+    search = resume(folder := left("version_0_4"), generations=7).config.search
+    assert search == Race(Restarts(Islands(few, 2, exchange=2), every=3), heats=1)
+    assert_continued(folder)
+
+
 def test_a_folder_with_all_genes_in_one_column_keeps_them_there(old: Path) -> None:
     resume(old)  # finished: only its winners are written
     for name in ("config.json", "generations.csv", "state.json"):
         assert (old / name).read_bytes() == (OLD / name).read_bytes()
     resume(old, generations=4)
-    assert (old / "generations.csv").read_bytes() == (OLD / "longer.csv").read_bytes()
-    assert (old / "winners.csv").read_bytes() == in_six_digits(OLD / "winners_longer.csv")
+    assert_continued(old)
 
 
 def test_a_folder_that_was_stopped_before_its_first_generation_keeps_its_form_too(old: Path) -> None:
@@ -257,32 +279,6 @@ def test_the_same_evolution_has_the_same_genes_in_both_forms(old: Path, tmp_path
         for row in rows_of(tmp_path / "new")
     ]
     assert joined == rows_of(old)
-
-
-def test_a_folder_of_version_0_3_resumes_in_the_maze_that_was_the_default_then(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    # tests/version_0_3 holds two runs of two generations that version 0.3 made, and what it made of four.
-    folder = Path(__file__).parents[1].joinpath("version_0_3")
-    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
-        shutil.copy(folder / name, tmp_path)
-    assert "learner dsp, task narrow triple T-maze, elites" in output(capsys, "runs", str(tmp_path))
-    assert resume(tmp_path, generations=4).config.task.maze == distal.maze("narrow-t")
-    assert (tmp_path / "generations.csv").read_bytes() == (folder / "longer.csv").read_bytes()
-    assert (tmp_path / "winners.csv").read_bytes() == in_six_digits(folder / "winners_longer.csv")
-
-
-def test_a_folder_of_version_0_4_resumes_with_the_wrappers_that_its_fields_name(tmp_path: Path) -> None:
-    # tests/version_0_4 holds two runs of four generations that version 0.4 made, and what it made of seven.
-    folder = Path(__file__).parents[1].joinpath("version_0_4")
-    for name in ("manifest.json", "config.json", "generations.csv", "state.json"):
-        shutil.copy(folder / name, tmp_path)
-    search = resume(tmp_path, generations=7).config.search
-    few = GeneticAlgorithm(population=4, elite_count=1, elites="averaged")
-    assert search == Race(Restarts(Islands(few, 2, exchange=2), every=3), heats=1)
-    for name in ("generations", "winners"):
-        longer = "longer" if name == "generations" else "winners_longer"
-        assert (tmp_path / f"{name}.csv").read_bytes() == (folder / f"{longer}.csv").read_bytes()
 
 
 def test_a_gene_that_is_called_like_another_column_gets_a_longer_name() -> None:
@@ -309,17 +305,11 @@ def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
 def test_an_evolved_climber_can_be_climbed_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     evolve("hc", **{**SMALL, "generations": 0}, out=tmp_path / "hc")
     path = tmp_path / "hc" / "winners" / "run-01.json"
-    assert main(["climb", str(path), "--episodes", "3", "--trials", "1"]) == 0
-    assert "hill climbing, sigma" in capsys.readouterr().out
-    assert main(["climb", str(path), "--sigma", "0.1"]) == 2
-    assert "come from the file" in capsys.readouterr().err
+    assert "hill climbing, sigma" in output(capsys, "climb", str(path), "--episodes", "3", "--trials", "1")
+    assert "come from the file" in refusal(capsys, "climb", str(path), "--sigma", "0.1")
     for text, problem in (
         ("{}", "format is None, expected 'distal-climber'"),
         ('{"format": "distal-climber", "version": 1}', "field 'sigma' is missing"),
     ):
         path.write_text(text)
-        assert main(["climb", str(path)]) == 2
-        assert problem in capsys.readouterr().err
-
-
-# ------------------------------------------------------------------ distal runs
+        assert problem in refusal(capsys, "climb", str(path))

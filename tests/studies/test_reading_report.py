@@ -22,8 +22,6 @@ from distal.studies.reading_report import ReadingReport
 from distal.studies.readings import Readings
 from tests.studies.conftest import PICTURE
 
-pytest.importorskip("matplotlib", reason="figures need matplotlib")
-
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = pytest.mark.usefixtures("rough")
 

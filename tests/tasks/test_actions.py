@@ -10,6 +10,7 @@ import pytest
 import distal
 from distal import EnvTask, InputError, PlasticNetwork, Settings
 from distal.tasks.actions import actions_of_space
+from tests.given import some
 from tests.refusals import refused
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -69,11 +70,7 @@ def test_actions_are_called_by_their_numbers() -> None:
 @pytest.mark.parametrize(
     ("space", "word", "problem"),
     [
-        (
-            Box(-1, 1, (1,)),
-            None,
-            "chooses among a few; pass actions='bins:3' for 3 values",
-        ),
+        (Box(-1, 1, (1,)), None, "chooses among a few; pass actions='bins:3' for 3 values"),
         (Box(-1, 1, (4,)), "bins:3", "4 numbers, and bins are for up to 3; wrap the environment"),
         (Box(-np.inf, 1, (1,)), "bins:3", "no values evenly between infinite bounds; wrap the environment"),
         (Box(-1, 1, (3,)), "bins:17", "there are 4913 actions, all combinations of 3 numbers, at most 4096"),
@@ -81,11 +78,7 @@ def test_actions_are_called_by_their_numbers() -> None:
         (Box(-1, 1, (1,)), "bins:x", "the number of bins in actions is 'x', expected a whole number from 2"),
         (Box(-1, 1, (1,)), "binary", "actions is 'binary', expected 'bins:N', as bins:3"),
         (Discrete(2), "bins:3", "actions is 'bins:3', which is for a Box, not for Discrete(2); leave it out"),
-        (
-            MultiBinary(13),
-            None,
-            "there are 8192 actions, all combinations of 13 numbers, at most 4096 are al",
-        ),
+        (MultiBinary(13), None, "there are 8192 actions, all combinations of 13 numbers, at most 4096 are a"),
         (Dict({"a": Discrete(2)}), None, "expected Discrete, MultiDiscrete, MultiBinary or a Box; wrap the"),
     ],
 )
@@ -137,8 +130,7 @@ def test_continuous_control_runs_and_is_made_again(name: str) -> None:
 
     task = distal.task_of(name, actions="bins:3")
     assert task.outputs == 3
-    data = task.to_dict()
-    assert data is not None
+    data = some(task.to_dict())
     assert data["actions"] == "bins:3"
     again = rebuilt(data)
     one, other = (

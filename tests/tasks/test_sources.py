@@ -7,11 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from distal import InputError, Maze, Settings
-from distal.tasks import gym
 from distal.tasks.gym import EnvTask
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AT_ONCE, rebuilt, task_of
@@ -80,7 +78,7 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"given": "FrozenLake-v1"}, "chance decides what action 0 does in state 0"),
+        ({"given": "FrozenLake-v1"}, "the result of action 0 in state 0"),
         ({"given": "CartPole-v1"}, "observations hold a Box, of mostly too many states for a table"),
         ({"given": Ring, "ep": ep}, "EP is a function of the episode, which no table knows; leave ep out"),
         ({"given": lambda: Ring(AT_ONCE)}, "Ring has more than 2,000 states"),
@@ -98,7 +96,7 @@ def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reas
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"given": "FrozenLake-v1", "tabulated": True}, "chance decides what action 0 does in state 0"),
+        ({"given": "FrozenLake-v1", "tabulated": True}, "the result of action 0 in state 0"),
         ({"given": Ring, "ep": ep, "tabulated": True}, "EP is a function of the episode, which no table kno"),
         ({"given": Ring, "tabulated": "yes"}, "tabulated is 'yes', expected True or False"),
         ({"given": MAZE, "encode": "binary"}, "encode is for environments, and the task is Maze("),
@@ -162,11 +160,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of(Ring, tabulated=False), {}, "the environment was given as 'tests.tasks.test_source"),
         (lambda: task_of("FrozenLake-v1", args=DRY, key=spot), {}, "the environment was tabulated with the"),
         (lambda: task_of("FrozenLake-v1", ep=ep), {}, "the EP of 'FrozenLake-v1' was the function 'tests.ta"),
-        (
-            lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}),
-            {},
-            "the arguments of 'FrozenLake-v1' were more than JSON can hold; give the task again",
-        ),
+        (lambda: task_of("FrozenLake-v1", args={"desc": ("SF", "FG")}), {}, "the arguments of 'FrozenLake-v"),
         (lambda: task_of("FrozenLake-v1", encode=far), {}, "encode was the function far; give the function"),
         (
             lambda: task_of("FrozenLake-v1"),
@@ -188,11 +182,7 @@ def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: py
         (lambda: task_of("FrozenLake-v1"), {"id": 3}, "the environment was given as None"),
         (lambda: task_of("FrozenLake-v1"), {"starts": -1}, "starts is -1, expected a whole number"),
         (lambda: task_of("FrozenLake-v1"), {"encoder": None}, "encoder is None, expected word, bits and ed"),
-        (
-            lambda: task_of("FrozenLake-v1", args=DRY),
-            {"digest": "0" * 64},
-            "the environment gives another table than before: ",
-        ),
+        (lambda: task_of("FrozenLake-v1", args=DRY), {"digest": "0" * 64}, "the environment gives another t"),
     ],
 )
 def test_a_task_that_would_be_another_one_is_refused(make: Any, change: Any, problem: str) -> None:
@@ -241,9 +231,16 @@ def test_wrappers_of_installed_packages_are_made_again_with_the_environment() ->
     data = kept(task_of("FrozenLake-v1", wrap=FLATTEN, tabulated=False))
     data["wrap"][0]["version"] = "0.1"
     assert "came from 'gymnasium' '0.1', here is" in refused(lambda: rebuilt(data))
-    for wrap in (Doubled, lambda env: gymnasium.wrappers.FlattenObservation(env, *())):
-        data = kept(task_of("FrozenLake-v1", wrap=wrap, tabulated=False))
-        assert "of no installed package; give the task again" in refused(partial(rebuilt, data))
+    data = kept(task_of("FrozenLake-v1", wrap=lambda env: gymnasium.wrappers.FlattenObservation(env, *())))
+    assert refused(partial(rebuilt, data)).endswith("; give the task again")
+
+
+def test_wrappers_of_your_own_module_are_made_again_once_it_is_imported() -> None:
+    data = kept(task_of("FrozenLake-v1", args=DRY, wrap=Doubled, tabulated=False))
+    assert rebuilt(data).inputs == 5
+    data["wrap"][0] |= {"name": "my_wrappers:Doubled", "package": "my_wrappers"}
+    problem = refused(partial(rebuilt, data))
+    assert "in my_wrappers:Doubled, of no installed package: import my_wrappers first" in problem
 
 
 @pytest.mark.parametrize(
@@ -267,8 +264,8 @@ def test_an_encoder_goes_by_its_name_into_files_and_comes_back() -> None:
     assert kept(rebuilt(data)) == data  # this module is imported already
     data["encoder"]["word"] = "function nosuch_module:far"
     assert refused(lambda: rebuilt(data)) == (
-        "encode was the function nosuch_module:far; import nosuch_module before, or put its folder on "
-        "PYTHONPATH, if you trust it"
+        "encode was the function nosuch_module:far, of no installed package: import nosuch_module first, "
+        "if you trust it"
     )
 
 
@@ -277,13 +274,4 @@ def test_a_file_that_holds_another_table_is_refused(tmp_path: Path) -> None:
     data = kept(task_of(tmp_path / "two.npz"))
     TableTask(Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 3]], [0, 1])).save(tmp_path / "two.npz")
     with pytest.raises(InputError, match=r"file .*two.npz' gives another table than before"):
-        rebuilt(data)
-
-
-def test_an_environment_that_has_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = kept(task_of("FrozenLake-v1", args=DRY))
-    monkeypatch.setattr(gym, "made_env", lambda env, args: gymnasium.wrappers.TransformReward(
-        gymnasium.make(env, **args), np.negative
-    ))  # fmt: skip
-    with pytest.raises(InputError, match="the environment gives another table than before: "):
         rebuilt(data)

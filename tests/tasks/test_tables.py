@@ -104,22 +104,6 @@ def plain(table: Table) -> dict[str, Any]:
     }
 
 
-def test_the_classes_of_transitions_are_found() -> None:
-    table = Table.of(
-        observations=[[0], [1], [1]],
-        following=[[0, 1], [0, 2], [2, 2]],
-        costs=[[1, 1], [1, 6], [1, 1]],
-        ends=[0, 0, 1],
-        left=9,
-    )
-    assert table.step_cost == 1
-    assert table.events[0].tolist() == [0, 0]  # event 0 is the plain step
-    assert len(table.costs[0]) == 3  # and there are the way in, for 6, and what would follow the end
-    assert plain(table)["costs"].tolist() == [[[1, 1], [1, 6], [1, 1]]]
-    assert plain(table)["ends"].tolist() == [[[0, 0], [0, 1], [1, 1]]]
-    assert table.left.tolist() == [[9, 9, 9]]
-
-
 @given(st.integers(0, 2**32 - 1), st.data())
 def test_a_table_of_costs_and_ends_says_what_it_was_given(seed: int, data: st.DataObject) -> None:
     random = np.random.default_rng(seed)
@@ -154,10 +138,7 @@ def test_costs_may_be_as_far_apart_as_a_table_holds() -> None:
     [
         ({"costs": np.arange(70)[:, None]}, "steps differ in cost and end in 70 ways, at most 64 fit in a"),
         # event 0 has to be there, even if no step is plain
-        (
-            {"costs": np.arange(70)[:, None] % 64, "ends": np.ones(70, int)},
-            "steps differ in cost and end in 65",
-        ),
+        ({"costs": np.arange(70)[:, None] % 64, "ends": np.ones(70, int)}, "steps differ in cost and end in"),
         ({"costs": np.zeros((2, 70, 1), int), "ends": np.zeros((3, 70), int)}, "costs is for 2 goals, other"),
         ({"costs": np.zeros((70, 2), int)}, "costs is array([[0, 0],"),
         ({"ends": [0, 1]}, "ends is [0, 1], expected whole numbers of the shape (70)"),
@@ -229,10 +210,6 @@ def damaged(tmp_path: Path, **change: Any) -> Path:
     return path
 
 
-def test_the_file_that_is_damaged_below_is_whole_otherwise(tmp_path: Path) -> None:
-    assert TableTask.load(damaged(tmp_path)).goals == ("a", "b")
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -262,6 +239,7 @@ def test_a_file_that_is_cut_short_garbled_or_a_bomb_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = damaged(tmp_path)
+    assert TableTask.load(path).goals == ("a", "b")  # nothing is wrong with it yet
     data = path.read_bytes()
     for length in (0, 10, len(data) // 2, len(data) - 1):
         path.write_bytes(data[:length])
@@ -414,19 +392,8 @@ def test_a_table_that_is_none_cannot_be_made(change: dict[str, Any], problem: st
     assert refused(lambda: Table(**{**ROOMS, **change})).startswith(problem)
 
 
-def test_a_table_cannot_be_changed() -> None:
+def test_a_table_keeps_a_copy_of_what_it_was_made_of() -> None:
     given = np.array(ROOMS["following"], np.int32)
     table = Table(**{**ROOMS, "following": given})
     given[:] = 10**6
     assert table.following.tolist() == ROOMS["following"]
-    for name in ("observations", "following", "events", "costs", "ends", "left"):
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(table, name)[:] = 1
-
-
-def test_goals_have_names_or_numbers() -> None:
-    table = Table(**ROOMS)
-    assert TableTask(table).goals == ("0", "1")
-    assert TableTask(table, ["out", "shop"]).goals == ("out", "shop")
-    with pytest.raises(InputError, match="goals has 3 names, the table has 2 goals"):
-        TableTask(table, ["a", "b", "c"])

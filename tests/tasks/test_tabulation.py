@@ -341,43 +341,25 @@ def slippery() -> Any:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"env": slippery}, "chance decides what action 0 does in state 0 of FrozenLake-v1; a table has no"),
-        ({"env": lambda: Errand("step")}, "chance decides what action 1 does in state 2 (sensed 1100) of Er"),
-        ({"env": lambda: Errand("own numbers")}, "chance decides what action 1 does in state 2 (sensed 1100"),
-        ({"env": lambda: Errand("of all"), "key": place}, "chance decides what action "),
+        ({"env": slippery}, "the result of action 0 in state 0 of FrozenLake-v1 is random; a table must be"),
+        ({"env": lambda: Errand("step")}, "the result of action 1 in state 2 (sensed 1100) of Er"),
+        ({"env": lambda: Errand("own numbers")}, "the result of action 1 in state 2 (sensed 1100"),
+        ({"env": lambda: Errand("of all"), "key": place}, "the result of action "),
         ({"env": taxi}, f"{newest('Taxi')} begins in different states; give a number of starts"),
         ({"env": lambda: Errand("reset")}, "Errand begins in different states; give a number of starts, to"),
-        (
-            {"env": lambda: Errand(reward=2**0.5)},
-            "no scale up to 10,000 makes all rewards of Errand whole, as ",
-        ),
-        (
-            {"env": lambda: Errand(reward=0.5), "scale": 3},
-            "reward 0.5 of action 1 in state 9 (sensed 1001) of ",
-        ),
-        (
-            {"env": lambda: Errand(reward=0.5), "scale": 0},
-            "scale is 0, expected a whole number from 1 to 10000",
-        ),
-        (
-            {"env": lambda: Errand(reward=10**6)},
-            "reward 1000000 of action 1 in state 9 (sensed 1001) of Errand",
-        ),
+        ({"env": lambda: Errand(reward=2**0.5)}, "no scale up to 10,000 makes all rewards of Errand whole,"),
+        ({"env": lambda: Errand(reward=0.5), "scale": 3}, "reward 0.5 of action 1 in state 9 (sensed 1001)"),
+        ({"env": lambda: Errand(reward=0.5), "scale": 0}, "scale is 0, expected a whole number from 1 to 10"),
+        ({"env": lambda: Errand(reward=10**6)}, "reward 1000000 of action 1 in state 9 (sensed 1001) of Err"),
         ({"env": Counting, "limit": 50}, "Counting has more than 50 states; raise limit, or give a key that"),
         ({"env": lake, "limit": 15}, "FrozenLake-v1 has more than 15 states; raise limit, or give a key"),
         ({"env": Drifting, "key": place}, "state 0 of Drifting is not always observed alike; give a key"),
         ({"env": Tiring, "key": place}, "Tiring does not always do the same in one state; give a key that"),
         ({"env": Stubborn}, "a copy of Stubborn is not in the state of the original, so it cannot be explo"),
         ({"env": Unique}, "Unique cannot be copied, so it cannot be explored: TypeError: there is only one"),
-        (
-            {"env": Hurried},
-            "rewards of Hurried depend on how many steps were taken before (action 1 in state ",
-        ),
+        ({"env": Hurried}, "rewards of Hurried depend on how many steps were taken before (action 1 in stat"),
         ({"env": Holding}, "variable held of Holding cannot be compared ("),
         ({"env": Errand, "key": lambda env: [1]}, "key returns [1], expected what can be hashed, as a tuple"),
-        ({"env": Errand, "key": 3}, "key is 3, expected a function, or None"),
-        ({"env": Errand, "limit": 0}, "limit is 0, expected a whole number from 1 to 2097152"),
-        ({"env": Errand, "progress": 3}, "progress is 3, expected a function, or None"),
         ({"env": Errand, "encode": "bits"}, "encode holds 'bits', which MultiDiscrete([5 2]) has no use for"),
     ],
 )
@@ -387,9 +369,7 @@ def test_what_is_no_table_is_refused_with_a_reason(given: dict[str, Any], proble
 
 
 def test_chance_that_transitions_do_not_show_is_found() -> None:
-    with pytest.raises(
-        InputError, match=r"chance decides what action \d does in state \d+ \(sensed \d+\) of Taxi"
-    ):
+    with pytest.raises(InputError, match=r"the result of action \d in state \d+ \(sensed \d+\) of Taxi"):
         tabulate(lambda: gymnasium.make(newest("Taxi"), fickle_passenger=True), starts=4)
 
 

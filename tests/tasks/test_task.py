@@ -25,14 +25,14 @@ from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume
 from distal.cli import main
 from distal.engines import Runner, registry
 from distal.search.contents import summary
-from distal.search.recorder import Step
 from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from tests.base.test_folders import resealed, snapshot
+from tests.base.test_folders import reconfigured, snapshot
 from tests.command_line import output
-from tests.evolutions import Stop
+from tests.evolutions import Stop, contents, stop_after
+from tests.given import some
 from tests.mazes import T
 from tests.refusals import refused
 
@@ -163,9 +163,7 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     for one, other in ((found, learned), (found.chance, learned.chance)):
         assert one.best.tolist() == other.best.tolist()
         assert one.ep.tolist() == other.ep.tolist()
-    assert found.hidden is not None
-    assert learned.hidden is not None
-    assert found.hidden.tobytes() == learned.hidden.tobytes()
+    assert some(found.hidden).tobytes() == some(learned.hidden).tobytes()
     assert len({ep for row in learned.best.tolist() for ep in row}) > 3  # there was something to tell apart
     assert evolved.best.tolist() == right.best.tolist()
     assert evolved.winners == right.winners
@@ -176,9 +174,7 @@ def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(wor
     alone, together = (
         learn("hc", task=Drift, **SHORT, keep_ep=True, engine=Runner(workers=count)) for count in (1, workers)
     )
-    assert alone.ep is not None
-    assert together.ep is not None
-    assert alone.ep.tobytes() == together.ep.tobytes()
+    assert some(alone.ep).tobytes() == some(together.ep).tobytes()
     assert alone.cut == together.cut > 0
 
 
@@ -205,28 +201,14 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
 def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    registry.say_instead.cache_clear()
+    registry.named.clear()
     caplog.set_level(logging.WARNING, "distal")
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)
-        assert result.chance is not None
-        assert (result.engine, result.chance.engine) == ("steps", "steps")
+        assert (result.engine, some(result.chance).engine) == ("steps", "steps")
     (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
     assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"
-
-
-def test_engine_cpu_refuses_what_has_no_table_before_any_work(tmp_path: Path) -> None:
-    for work in (
-        lambda: learn("hc", task=Drift, engine="cpu"),
-        lambda: evolve(task=Drift, engine="cpu", out=tmp_path / "new"),
-    ):
-        with pytest.raises(
-            InputError, match="Drift has no table, which engines cpu and gpu need; "
-        ) as refused:
-            work()
-        assert "\n" not in str(refused.value)
-    assert not list(tmp_path.iterdir())
 
 
 # ---------------------------------------------------------------- numbers that are not whole
@@ -253,20 +235,6 @@ def test_fractions_are_kept_whole_in_curves_csv_and_json(tmp_path: Path) -> None
 
 
 # ---------------------------------------------------------------- interrupted and resumed
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Return all files but the one that is not reproducible."""
-    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "seconds.csv")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
-
-
-def stop_after(generation: int) -> Callable[[Step], None]:
-    def stop(step: Step) -> None:
-        if step.generation == generation:
-            raise Stop
-
-    return stop
 
 
 def interrupted(out: Path, task: Any, after: int = 0) -> Path:
@@ -453,11 +421,7 @@ def test_a_forged_task_is_refused_in_one_line_and_nothing_changes(
 ) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(cart, copy)
-    resealed(copy / "config.json", {**FORGED, **RECIPES}[name])
-    config = json.loads((copy / "config.json").read_text())
-    content = {key: value for key, value in config.items() if key not in ("format", "version", "sha256")}
-    fits = distal.base.folders.fingerprint({k: v for k, v in content.items() if k != "generations"})
-    resealed(copy / "state.json", lambda state: state.update(config=fits))
+    reconfigured(copy, {**FORGED, **RECIPES}[name])
     before = snapshot(copy)
     for use in (resume, summary) if name in FORGED else (resume,):
         with pytest.raises(InputError) as refused:

@@ -1,1 +1,1 @@
-"""What everything else stands on: checks, files, folders, memory, Ctrl-C, statistics, colours."""
+"""The base of all other packages: checks, files, folders, memory, Ctrl-C, statistics, colours."""

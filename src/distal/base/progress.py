@@ -1,6 +1,7 @@
 """Progress at the foot of a terminal: how far the work is, how fast it goes, how long it will take.
 
-Nothing is shown where stderr is no terminal. rich, which draws it, is imported with the first line.
+Where stderr is no terminal, a command writes a line a minute, and Python shows nothing. rich, which
+draws, is imported with the first line.
 No thread draws: processes are forked while work is under way.
 """
 
@@ -17,6 +18,7 @@ from typing import Any, Self
 from distal.base.checks import InputError, counted, flag, shown
 
 LONG = 10.0  # seconds of work that are worth a line about how long it will take
+MINUTE = 60.0  # seconds between two lines
 _PATIENCE = 1.0  # seconds of work before anything is shown
 _OFTEN = 0.1  # seconds between two drawings
 _MARK, _LATELY = 0.5, 30.0  # seconds between two marks, and over which a pace is measured
@@ -102,6 +104,8 @@ def on_workers(executor: object) -> str:
 class Count:
     """Counts work as it is done: how much, at which pace of late, and how long the rest will take.
 
+    The pace is measured from the first work that is done: compiling and starting processes come before.
+
     Args:
         total: How much there is; None if nobody knows.
         seconds: How long it may take, if that was estimated.
@@ -113,14 +117,18 @@ class Count:
     ) -> None:
         self.total, self.seconds, self.clock = total, seconds, clock
         self.done, self.steps = 0, 0
-        self.began = clock()
+        self.began = self._begun = clock()
         self._marks = deque([(self.began, 0, 0)])
 
     def add(self, done: int, steps: int = 0) -> None:
         """Count more of it."""
+        first = self.done == 0 and done > 0
         self.done, self.steps = self.done + done, self.steps + steps
         now = self.clock()
-        if now - self._marks[-1][0] >= _MARK:
+        if first:
+            self._begun = now
+            self._marks = deque([(now, self.done, self.steps)])
+        elif now - self._marks[-1][0] >= _MARK:
             self._marks.append((now, self.done, self.steps))
             while len(self._marks) > 2 and now - self._marks[1][0] > _LATELY:
                 self._marks.popleft()
@@ -141,13 +149,46 @@ class Count:
         if self.total is None:
             return None
         pace, _ = self.paces()
-        took = self._marks[-1][0] - self.began
+        took = self._marks[-1][0] - self._begun
         expected = None if self.seconds is None else self.seconds * (1 - self.share)
         if pace <= 0 or (expected is None and took < _SHORTEST):
             return expected
         measured = max(0, self.total - self.done) / pace
         weight = 1 if expected is None else min(1, took / _LATELY)
         return weight * measured + (1 - weight) * (expected or 0)
+
+
+# ------------------------------------------------------------------ lines
+
+
+class Lines(Told):
+    """Lines on stderr where it is no terminal: how long the work may take, and one a minute from then on."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.label, self.unit = "", "episodes"
+        self.count = Count(None, clock=clock)
+        self._written = clock()
+
+    def begin(self, label: str, total: int, seconds: float) -> None:
+        """Begin the work; say how long it may take, if that is long."""
+        self.label, self.count = label, Count(total, seconds, self.count.clock)
+        self._written = self.count.began
+        if seconds >= LONG:
+            sys.stderr.write(f"{announced(label, '', f'{total:,} {self.unit}', seconds)}\n")
+
+    def add(self, episodes: int, steps: int) -> None:
+        """Count more, and write a line if it is time."""
+        self.count.add(episodes, steps)
+        now = self.count.clock()
+        if now - self._written < MINUTE:
+            return
+        self._written = now
+        (pace, taken), left = self.count.paces(), self.count.left()
+        of = f" of {self.count.total:,}" if self.count.total else ""
+        words = [f"{self.label}: {self.count.done:,}{of} {self.unit}"]
+        words += [rate(taken, "steps") if taken else rate(pace, self.unit)]
+        words += [] if left is None else [f"about {duration(left)} left"]
+        sys.stderr.write(f"{'  '.join(words)}\n")
 
 
 # ------------------------------------------------------------------ showing
@@ -162,6 +203,7 @@ class Display(Told):
         unit: What is counted.
         seconds: How long it may take, if that was estimated; work that is long is announced.
         about: More of the announcement, as "20 generations".
+        left: Says how many seconds are left; by the episodes, if left out.
         note: What is shown at the end of the line, whenever it is drawn.
     """
 
@@ -173,11 +215,13 @@ class Display(Told):
         *,
         seconds: float | None = None,
         about: str = "",
+        left: Callable[[], float | None] | None = None,
         note: Callable[[], str] = str,
     ) -> None:
         self.label, self.unit, self.note = label, unit, note
         self.detail = ""
         self.count = Count(total, seconds)
+        self.left = self.count.left if left is None else left
         self.part: Count | None = None
         self._slow = False  # whether parts take long enough for a line of their own
         self._live: Any = None
@@ -251,7 +295,7 @@ class Display(Told):
     def _words(self, count: Count, alone: bool) -> list[str]:
         """Return the words at the end of a line: those that count most come first."""
         whole, words = count is self.count, []
-        left = count.left() if whole else None
+        left = self.left() if whole else None
         if left is not None:
             words.append(f"{duration(left)} left")
         if alone or not whole:

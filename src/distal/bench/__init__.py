@@ -1,9 +1,9 @@
 """Benchmarks: ratios against something measured in the same run.
 
 Machines differ and are noisy, so a bare time says little. Every row is a ratio, or
-a time beside one; what is compared runs alternately, and medians of repeats are
-reported. Nothing here is a test: a slow machine fails no one. `cpu`, `gpu` and
-`cluster` hold what is measured of each.
+a time with one; compared things run alternately, and rows report medians of repeats.
+Nothing here is a test that a slow machine could fail. `cpu`, `gpu` and `cluster`
+contain the measurements of each.
 """
 
 from __future__ import annotations
@@ -171,14 +171,8 @@ def generation(
 ) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
-    return batch_of(
-        learners,
-        seeds,
-        trials=trials,
-        episodes=100,
-        task=MazeTask(named(maze)),
-        settings=Settings(**settings),
-    )
+    task, own = MazeTask(named(maze)), Settings(**settings)
+    return batch_of(learners, seeds, trials=trials, episodes=100, task=task, settings=own)
 
 
 def of_every_kind(maze: str, random: int = PAPER.population, trials: int = 5) -> dict[str, Batch]:
@@ -242,9 +236,6 @@ def against_jax(
         options: of the program.
         name: of the row.
         variables: of the program's environment.
-
-    Returns:
-        How many times faster the job is.
     """
     if find_spec("jax") is None:
         return Row(name, what, None, "times", target, note=f"needs {needs}")

@@ -69,16 +69,9 @@ def _learner(word: str, repeats: int) -> Row:
     )
     slow, ours = _times([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
     slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
-    return Row(
-        f"learner_{word}",
-        f"an episode in the maze with learner {word}, faster than on the reference engine, one core",
-        float(np.median(slow / ours)),
-        "times",
-        _LEARNER,
-        True,
-        (slow / ours).tolist(),
-        f"{np.median(ours) * 1e6:.1f} µs an episode",
-    )
+    what = f"an episode in the maze with learner {word}, faster than on the reference engine, one core"
+    note = f"{np.median(ours) * 1e6:.1f} µs an episode"
+    return Row.of(f"learner_{word}", what, slow / ours, target=_LEARNER, at_least=True, note=note)
 
 
 def _environment(name: str, repeats: int) -> list[Row]:
@@ -89,44 +82,29 @@ def _environment(name: str, repeats: int) -> list[Row]:
         _bare(name, count), partial(steps.run, batch, workers=1), partial(reference.run, batch)
     ]  # fmt: skip
     bare, ours, slow = _times(jobs, repeats)
-    ratio, network = bare / ours, (slow - bare) / (ours - bare)
     word = name.partition("-")[0].lower()
     pace = float(np.median(count / ours))
     return [
         Row(f"bare_{word}", f"{name} alone, one core", float(np.median(count / bare)), "steps a second"),
-        Row(
+        Row.of(
             f"steps_{word}",
             f"steps a second in {name} with a network of 20 hidden neurons that learns, against {name} alone",
-            float(np.median(ratio)),
-            "times",
-            _TARGET,
-            samples=ratio.tolist(),
-            note=f"{pace:,.0f} steps a second",
+            bare / ours, target=_TARGET, at_least=True, note=f"{pace:,.0f} steps a second",
         ),
-        Row(
-            f"network_{word}",
-            f"the network's part in {name}, faster than the reference engine's",
-            float(np.median(network)),
-            "times",
-            _NETWORK,
-            samples=network.tolist(),
+        Row.of(
+            f"network_{word}", f"the network's part in {name}, faster than the reference engine's",
+            (slow - bare) / (ours - bare), target=_NETWORK, at_least=True,
             note=f"reference: {np.median(count / slow):,.0f} steps a second",
         ),
-    ]
+    ]  # fmt: skip
 
 
 def _compiled(name: str, repeats: int) -> Row:
     """Return the row of a compiled task."""
     batch, taken = _compiled_batch(name)
     pace = taken / _times([partial(steps.run, batch, workers=1)], repeats)[0]
-    return Row(
-        f"compiled_{name.lower()}",
-        f"compiled {name} with a network of 20 hidden neurons that learns, one core",
-        float(np.median(pace)),
-        "steps a second",
-        _COMPILED,
-        samples=pace.tolist(),
-    )
+    what = f"compiled {name} with a network of 20 hidden neurons that learns, one core"
+    return Row.of(f"compiled_{name.lower()}", what, pace, "steps a second", _COMPILED, at_least=True)
 
 
 def _against_gym(repeats: int) -> Row:
@@ -137,14 +115,8 @@ def _against_gym(repeats: int) -> Row:
     jobs: list[Callable[[], object]] = [partial(steps.run, one, workers=1) for one in (gym, batch)]
     slow, ours = _times(jobs, repeats)
     ratio = (slow / _steps(name, gym)) / (ours / taken)
-    return Row(
-        "compiled_against_gym",
-        "a step of compiled CartPole, faster than one of Gymnasium's on engine steps, one core",
-        float(np.median(ratio)),
-        "times",
-        _AGAINST_GYM,
-        samples=ratio.tolist(),
-    )
+    what = "a step of compiled CartPole, faster than one of Gymnasium's on engine steps, one core"
+    return Row.of("compiled_against_gym", what, ratio, target=_AGAINST_GYM, at_least=True)
 
 
 def _compiled_batch(name: str) -> tuple[Batch, int]:

@@ -21,22 +21,25 @@ from distal.cli.parser import Parser, add_import, named_imports
 # module of the command that runs is imported.
 COMMANDS = {
     "maze": ("maze", "draw a maze, its final positions and distances"),
-    "env": ("env", "show an environment as a task: its bits, actions and states, and what chance scores"),
+    "env": ("env", "show an environment as a task: bits, actions, states, and the score of chance"),
     "rules": ("rules", "list the rules that come with the package, or show one"),
-    "learn": ("learn", "train fresh networks with a rule, beside chance"),
-    "climb": ("climb", "train fresh networks by hill climbing, beside chance"),
-    "compare": ("compare", "compare learners in trials with the same seeds, beside chance"),
+    "learn": ("learn", "train fresh networks with a rule, and compare it with chance"),
+    "climb": ("climb", "train fresh networks by hill climbing, and compare it with chance"),
+    "compare": (
+        "compare",
+        "compare learners with one another and with chance, in trials with the same seeds",
+    ),
     "inspect": (
         "inspect",
-        "look into a rule: which rows it uses and needs, and the smallest rule not shown to be worse",
+        "look inside a rule: the rows it uses and needs, and the smallest rule not shown to be worse",
     ),
     "watch": ("watch", "write a page that replays a trial of learning"),
     "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),
     "runs": ("runs", "summarise a folder of runs"),
     "reproduce": ("study", "run the paper's experiments and write a report"),
-    "readings": ("study", "measure what every reading of the paper does to the results"),
-    "tasks": ("study", "ask in other tasks whether rules learn there"),
-    "beyond": ("study", "ask six questions that the paper leaves open"),
+    "readings": ("study", "measure the effect of every reading of the paper"),
+    "tasks": ("study", "test whether rules learn in other tasks"),
+    "beyond": ("study", "test rules beyond the paper: other neurons, networks, mazes and goals"),
     "rivals": ("study", "compare the paper's table with other rules and with black-box optimisers"),
     "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
@@ -48,7 +51,7 @@ def make_parser(chosen: str | None = None) -> Parser:
     parser = Parser(
         prog="distal",
         description="Evolve and study delayed synaptic plasticity: rules by which small neural networks "
-        "learn from a reward that comes once per episode.",
+        "learn from one reward per episode.",
         epilog="distal COMMAND --help explains a command.",
     )
     parser.add_argument("--version", action="version", version=f"distal {__version__}")

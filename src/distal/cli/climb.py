@@ -6,7 +6,7 @@ import argparse
 
 from distal.base.checks import InputError
 from distal.cli.learn import add_evaluation, evaluate
-from distal.cli.parser import Commands, add_command, number
+from distal.cli.parser import Commands, add_command, add_options
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
 
@@ -15,15 +15,17 @@ _SCALED = {"sigma": "noise", "alpha_h": "recurrent sums", "alpha_o": "feedback s
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    command = add_command(commands, "climb", run, "train fresh networks by hill climbing, beside chance")
+    command = add_command(
+        commands, "climb", run, "train fresh networks by hill climbing, and compare it with chance"
+    )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
-        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=text)
+        add_options(command, {f"--{name.replace('_', '-')} X": text})
     command.add_argument(
         "file",
         nargs="?",
         metavar="FILE",
-        help="these three from a file that distal evolve --learner hc wrote",
+        help="read these three from a file written by distal evolve --learner hc",
     )
     add_evaluation(command, "; m-ties, trace-pre and normalise do not apply here")
 

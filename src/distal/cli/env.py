@@ -8,10 +8,11 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
+from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.parser import Commands, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.registry import imported
 from distal.evaluation.learn import learn
@@ -32,17 +33,20 @@ def add(commands: Commands) -> None:
         commands,
         "env",
         run,
-        "show an environment as a task: its bits, actions and states, and what chance scores",
-        "Show what a network senses and does in a Gymnasium environment, whether the environment is a table, "
-        "which all engines run at full speed, and what chance scores: random weights in every episode.",
+        "show an environment as a task: bits, actions, states, and the score of chance",
+        "Show an environment as a task: the bits that a network senses, its actions, the engine that runs it "
+        "(a table runs at full speed), and the score of chance: random weights in every episode.",
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
-    command.add_argument("--save", metavar="FILE", help="write the table to a file that --env takes (.npz)")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes by chance (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials per goal by chance (5)")
-    command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
-    command.add_argument("--steps", type=whole, metavar="N", help="steps per episode (its own, or 100)")
+    add_options(command, {
+        "--save FILE": "write the table to a file, for --env (FILE.npz)",
+        "--episodes N": "episodes of chance (100)",
+        "--trials N": "trials of chance per goal (5)",
+        "--hidden N": "hidden neurons (20)",
+        "--steps N": "steps per episode (the environment's limit, or 100)",
+    })  # fmt: skip
+    command.set_defaults(episodes=100, trials=5)
     options.add_seed(command)
     options.add_engine(command)
 
@@ -61,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     with options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            keep_ep=True, **settings,
+            keep_ep=True, progress=progress_lines(), **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
@@ -119,7 +123,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         wrap=True,
     )
     score.add_row("mean EP of an episode", f"{chance.ep.mean():z.2f}" if chance.ep is not None else "")
-    score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
+    score.add_row("mean best EP", with_error(chance.fitness, chance.standard_error))
     if chance.reached is not None:
         score.add_row("trials that reached the goal", f"{chance.reached:.1%}")
     if chance.cut:
@@ -168,8 +172,8 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     if not about["table"]:
         return "stepped in Python"
     return (
-        f"stepped in Python; compiled engines take tables of up to {COMPILED_INPUTS} inputs and "
-        f"{COMPILED_OUTPUTS} actions"
+        f"compiled: no Python in an episode; engines cpu and gpu are faster, and take tables of up to "
+        f"{COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions"
     )
 
 

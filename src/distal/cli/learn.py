@@ -13,10 +13,11 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
+from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.parser import Commands, Parser, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
@@ -36,9 +37,9 @@ def add(commands: Commands) -> None:
         commands,
         "learn",
         run,
-        "train fresh networks with a rule, beside chance",
-        "Train fresh networks with a rule and show how well they do, beside chance: random weights in every "
-        "episode, in trials with the same seeds.",
+        "train fresh networks with a rule, and compare it with chance",
+        "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
+        "every episode of trials with the same seeds.",
     )
     add_evaluation(command)
     options.add_learner(command)
@@ -46,16 +47,12 @@ def add(commands: Commands) -> None:
 
 def add_evaluation(command: Parser, remark: str = "") -> None:
     """Add what `evaluate` reads, for this command and `distal climb`."""
-    command.add_argument("--no-chance", action="store_true", help="skip chance; halves the time")
-    command.add_argument(
-        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
-    )
-    command.add_argument("--csv", metavar="FILE", help="write both curves of every trial to a CSV file")
-    command.add_argument(
-        "--save",
-        metavar="FILE",
-        help="keep the result, with the best weights: FILE.npz, for Result.load in Python",
-    )
+    add_options(command, {
+        "--no-chance": "leave out chance; halves the time",
+        "--curves": "with --json: both curves of every trial, EP and best EP so far",
+        "--csv FILE": "write every episode of every trial to a CSV file, chance included",
+        "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
+    })  # fmt: skip
     options.add_evaluation(command, remark=remark, switch=True)
 
 
@@ -87,7 +84,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            keep_weights=args.save is not None, **settings,
+            keep_weights=args.save is not None, progress=progress_lines(), **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
@@ -142,8 +139,12 @@ def show_result(result: Result) -> None:
 def _fitness(result: Result, columns: list[Result]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
     gap = result.difference
-    beside = [] if gap is None else [spread(gap.mean, gap.standard_error, sign=True)]
-    yield ("fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *beside)
+    beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
+    yield (
+        "fitness: mean best EP",
+        *(with_error(one.fitness, one.standard_error) for one in columns),
+        *beside,
+    )
     if result.target is not None:
         what = "trials" if result.switch is None else "phases"
         yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
@@ -236,7 +237,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
     for one, phases in zip(columns, found, strict=True):
         lost = phases.forgetting
         if lost is not None:
-            gap = spread(lost.lost, lost.standard_error, sign=True)
+            gap = with_error(lost.lost, lost.standard_error, sign=True)
             out.print(
                 f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
                 f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"

@@ -37,8 +37,8 @@ def add(commands: Commands) -> None:
         "rules",
         run,
         "list the rules that come with the package, or show one",
-        "List the rules that come with the package, or show one; a champion with the record of how it was "
-        "found. With --json, one rule is printed as a rule file; the list holds the records.",
+        "List the rules that come with the package, or show one; a champion comes with the record of its "
+        "search. With --json, one rule is printed as a rule file; the list includes the records.",
     )
     command.add_argument("rule", nargs="?", metavar="RULE", help=f"{shipped_names()}, or a rule file")
 

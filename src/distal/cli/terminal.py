@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.files import to_json
-from distal.base.progress import Display, on_terminal
+from distal.base.progress import Display, Lines, on_terminal
 from distal.engines import Progress as Advance
 
 NARROWEST = 120  # columns, where output is not a terminal and has no width
@@ -76,6 +76,11 @@ class PlainConsole(Console):
         raise BrokenPipeError
 
 
+def progress_lines() -> Lines | None:
+    """Return what writes a line a minute if stderr is no terminal; a terminal shows progress by itself."""
+    return None if on_terminal() else Lines()
+
+
 @contextmanager
 def progress(label: str, total: int | None, unit: str = "episodes") -> Iterator[Advance | None]:
     """Show a bar over this many episodes, or whatever the unit is, if stderr is a terminal."""
@@ -92,8 +97,3 @@ def new_table(*columns: str | Text, wrap: bool = False) -> Table:
     for position, column in enumerate(columns):
         table.add_column(column, justify="right" if position else "left", no_wrap=position > 0 or not wrap)
     return table
-
-
-def spread(mean: float, error: float | None, sign: bool = False) -> str:
-    """Write a mean with its standard error, if there is one."""
-    return f"{mean:{'+' if sign else ''}z.2f}" + (f" ± {error:.2f}" if error is not None else "")

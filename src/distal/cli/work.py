@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from distal.base.checks import counted
+from distal.base.progress import MINUTE, duration
 from distal.cli.terminal import PlainConsole, new_table, tell
 from distal.engines.spread import WorkError
 from distal.studies.stages import Event, Stage
@@ -80,11 +81,16 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
                 drawn = time.monotonic()
                 bar.refresh()
         elif name not in began:
-            began[name] = time.monotonic()
+            began[name] = drawn = time.monotonic()
             tell(f"{event.stage.title} ...")
         elif event.done == 1 and name not in ended:
             ended.add(name)
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
+        elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
+            drawn = time.monotonic()
+            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            rest = "" if left is None else f"  about {duration(left)} left"
+            tell(f"{event.stage.title}: {event.done:.0%}  {event.detail}{on_workers(cluster)}{rest}")
 
     try:
         yield told

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
@@ -35,10 +34,14 @@ def load(name: str) -> Engine:
     return engine
 
 
-@cache
+named: set[str] = set()  # the engines that `say_instead` has named
+
+
 def say_instead(engine: str, reason: str) -> None:
-    """Say which engine is used where none was asked for, and why not another; the same line once."""
-    _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
+    """Say which engine is used where none was asked for, and why not another; once for each engine."""
+    if engine not in named:
+        named.add(engine)
+        _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
 
 
 def imported(name: str) -> Engine:

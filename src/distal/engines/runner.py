@@ -153,6 +153,7 @@ class Runner:
         count = 1 if isinstance(self.loaded, Spread) else self.loaded.processes(batch, self.workers)
         if count == 1:
             return self.loaded
+        self.loaded.prepare(batch)
         if not self._pools or self._pools[-1].workers < count:
             pool = process_pool(count)
             weakref.finalize(self, stop, pool)

@@ -1,1 +1,1 @@
-"""How well a learner does: many trials in the maze, or in any environment."""
+"""Evaluations of a learner: many trials in the maze, or in any other task."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from distal.base import progress as terminal
-from distal.base.progress import Display
+from distal.base.progress import Display, Lines
 from distal.engines import Batch, Progress, Runner, pace
 
 
@@ -18,8 +18,8 @@ def followed(
     """Yield what hears of the episodes that are run.
 
     Args:
-        progress: The caller's function; False for nothing; None for what a terminal shows, if there
-            is one.
+        progress: The caller's function; `Lines`, for a command; False for nothing; None for what a
+            terminal shows, if there is one.
         label: What is done, as "learning".
         episodes: How many episodes there will be.
         batch: A batch of such trials, for the estimate.
@@ -29,6 +29,8 @@ def followed(
         What to tell, or None.
     """
     given = terminal.checked(progress)
+    if isinstance(given, Lines):
+        given.begin(label, episodes, pace.expected(batch, episodes, runner))
     if given is not None or not terminal.on_terminal():
         yield given or None
         return

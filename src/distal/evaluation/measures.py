@@ -21,9 +21,9 @@ from distal.tasks.task import Task
 BEST, LAST, MEAN, MISSED = "best", "last", "mean", "missed"
 MEASURES = {
     BEST: "the best EP of a trial (the paper)",
-    f"{LAST}:K": "the mean EP of its last K episodes: does it keep what it found?",
-    MEAN: "the mean EP of all episodes: does it find it soon, and keep it?",
-    MISSED: "100 if no episode of a trial reached the goal, else 0: the share that miss it, in percent",
+    f"{LAST}:K": "the mean EP of its last K episodes, which rewards keeping the goal",
+    MEAN: "the mean EP of all episodes, which rewards finding the goal early and keeping it",
+    MISSED: "the percentage of trials in which no episode reached the goal",
 }
 
 

@@ -36,6 +36,7 @@ SHARED = 0.8  # the agreement from which on a row counts as shared,
 USED = 0.01  # if it is used at least so often
 RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
 _CUT = RANDOM / 2  # rules that are nearer than this form a cluster
+_SCORES = ("cluster", "fitness", "standard_error", "chance")  # of a rule, in JSON
 CLUSTERS = (
     f"rules of a cluster would make fewer than {_CUT:.0%} of their updates differently, on average; "
     f"random rules {RANDOM:.0%}"
@@ -126,28 +127,15 @@ class RuleSet(Frozen):
         """Return all numbers and every setting that made them, ready for JSON."""
         own = self.results[0].to_dict()
         kept = (
-            "episodes",
-            "trials",
-            "resample",
-            "seed",
-            "engine",
-            "hidden",
-            "steps",
-            "maze",
-            "heading",
-            "task",
-        )
+            "episodes", "trials", "resample", "seed", "engine", "hidden", "steps", "maze", "heading", "task",
+        )  # fmt: skip
         return {
             "rules": [
                 {
-                    "rule": rule.to_dict(), "cluster": cluster, "fitness": result.fitness,
-                    "standard_error": result.standard_error,
-                    "chance": None if result.chance is None else result.chance.fitness,
+                    "rule": rule.to_dict(), **{name: row[name] for name in _SCORES},
                     "usage": usage.rows.tolist(),
                 }
-                for rule, result, cluster, usage in zip(
-                    self.rules, self.results, self.clusters, self.usages, strict=True
-                )
+                for rule, row, usage in zip(self.rules, self._rows(), self.usages, strict=True)
             ],
             "use": self.use.tolist(),
             "consensus": self.consensus.tolist(),
@@ -187,9 +175,6 @@ class RuleSet(Frozen):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
@@ -204,9 +189,6 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     Args:
         given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
             rule files; a rule or what names one; or a list of all these.
-
-    Returns:
-        The rules, in order.
 
     Raises:
         InputError: If there is no such rule, or a folder holds none.

@@ -1,8 +1,8 @@
-"""The learners: each file holds one, all have the same anatomy, and `KINDS` knows them all.
+"""The learners: one file each, all with the same anatomy; `KINDS` lists them.
 
-A learner is a small frozen object with its parameters and a method `update`, which says what a
-network carries from one episode into the next (see `learner`). A `PlasticNetwork` trains one
-network with it. One line, `register(Mine)`, makes a new kind known to everything: evaluation,
+A learner is a small frozen object with its parameters and a method `update`, which returns the
+network's memory for the next episode (see `learner`). A `PlasticNetwork` trains one
+network with it. One line, `register(Mine)`, registers a new kind everywhere: evaluation,
 evolution, files and the command line.
 """
 

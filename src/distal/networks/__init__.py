@@ -1,8 +1,8 @@
-"""The networks: each file holds one, and `NETWORKS` knows them all by the word for their kind.
+"""The networks: one file each; `NETWORKS` lists them by the word for their kind.
 
-One line, `register(Mine)`, makes a new network known to everything that takes settings: the
+One line, `register(Mine)`, registers a new network everywhere that settings are accepted: the
 keyword `network`, the command line, results and runs on disk. It runs on the reference engine;
-engines that are compiled refuse what they have no code for, by name.
+compiled engines refuse a network that they have no code for, by name.
 """
 
 from __future__ import annotations

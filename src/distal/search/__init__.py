@@ -1,1 +1,1 @@
-"""Which learners to try next: the protocol of a search, two searches, evolutions of many runs on disk."""
+"""Searches for learners: the protocol, two searches, and evolutions of many runs on disk."""

@@ -34,12 +34,12 @@ ELITES = {
 # The same, with what the paper did not do.
 ELITE_FITNESS = {
     **ELITES,
-    "averaged": "the elites are measured again, and theirs is the mean of all their measurements",
+    "averaged": "the elites are measured again, and an elite's fitness is the mean of all its measurements",
 }
 # Who the parents of a child are, and how their genes are mixed; the paper's way first.
 PARENTS = {
-    "roulette": "drawn from the whole population, the better the likelier",
-    "elites": "drawn from the elites, all alike",
+    "roulette": "drawn from the whole population, better ones with higher probability",
+    "elites": "drawn from the elites, with equal probability",
 }
 MIXING = {
     "one-point": "genes before a cut from one parent, those after it from the other",
@@ -48,12 +48,12 @@ MIXING = {
 # The weights of the roulette wheel, and how a continuous gene stays in [0, 1]. The paper leaves
 # both open: it minimises fitness, and speaks of selection proportional to it.
 WHEELS = {
-    "inverted": "weight = worst fitness − own fitness, so the better are the likelier",
-    "proportional": "weight = own fitness, the paper's words taken literally, so the worse are the likelier",
+    "inverted": "weight = worst fitness − own fitness, so better parents are likelier",
+    "proportional": "weight = own fitness, the paper taken literally, so worse parents are likelier",
 }
 BOUNDS = {
     "clip": "a number that mutation takes out of [0, 1] is set to the nearer end",
-    "reflect": "it is reflected at that end",
+    "reflect": "the number is reflected at that end",
 }
 
 

@@ -1,1 +1,1 @@
-"""An agent to look at: pages and films."""
+"""Pages and films of an agent."""

@@ -1,1 +1,1 @@
-"""The paper: its experiments, the study of its readings, figures and reports."""
+"""Studies: the paper's experiments, its readings, other tasks, rivals and champions, with their reports."""

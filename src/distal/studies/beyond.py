@@ -84,11 +84,11 @@ class Beyond(Scaled[BeyondStudy]):
 
     name: ClassVar[str] = "beyond"
     folder: ClassVar[str] = "beyond"
-    title: ClassVar[str] = "ask six questions that the paper leaves open"
+    title: ClassVar[str] = "test rules beyond the paper: other neurons, networks, mazes and goals"
     about: ClassVar[str] = (
-        "Evolve rules and hill climbing with continuous neurons, in larger networks and mazes, to keep what "
-        "they learn and under goals that move; test them beside chance, and write a report on six "
-        "questions. Stages are stored; a second call only does what is missing."
+        "Evolve rules and hill climbing with continuous neurons, in larger networks and mazes, to keep their "
+        "success and under goals that move; test them against chance, and write a report on six questions. "
+        "Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "beyond-study.json"
     format: ClassVar[str] = "distal-beyond-study"
@@ -104,7 +104,9 @@ class Beyond(Scaled[BeyondStudy]):
         ),
     }  # fmt: skip
     options: ClassVar[tuple[Option, ...]] = (
-        Option("beside", None, "the beyond.json of another study; the page gets its verdicts too", "FILE"),
+        Option(
+            "beside", None, "the beyond.json of another study, whose verdicts the page also shows", "FILE"
+        ),
     )
 
     beside: str | None = None
@@ -249,7 +251,7 @@ def study_beyond(
     out: str | Path | None = None,
     force: bool = False,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
 ) -> BeyondStudy:
     """Ask what the paper leaves open: other neurons, networks and mazes, rules that keep, goals that move.
 
@@ -261,7 +263,8 @@ def study_beyond(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`. What the engine cannot run goes to the next that can.
-        progress: Called with an `Event` as the questions proceed.
+        progress: Called with an `Event` as the questions proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
 
     Returns:
         One outcome for each question.

@@ -87,9 +87,9 @@ class Champions(Study[Champion]):
     title: ClassVar[str] = "search for the best rule that a budget can find"
     about: ClassVar[str] = (
         "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
-        "bred together where the budget is large enough, a race of the best, then one measurement on "
-        "held-out trials, which no search has seen. The work is stored; the same command again does what is "
-        "missing; the held-out trials of a folder are run once, unless they are lost."
+        "bred together if the budget is large enough, a race of the best, and one measurement on held-out "
+        "trials, which no search has seen. Stages are stored; the same command again runs only the missing "
+        "ones. The held-out trials of a folder run only once, unless they are lost."
     )
     file: ClassVar[str] = "request.json"
     format: ClassVar[str] = "distal-champion-search"
@@ -97,11 +97,11 @@ class Champions(Study[Champion]):
     options: ClassVar[tuple[Option, ...]] = (
         Option(
             "prize", "best",
-            f"what to be best at: {'; '.join(f'{word}: {prize.words}' for word, prize in PRIZES.items())}",
+            f"the measure to be best at: {'; '.join(f'{word}: {prize.words}' for word, prize in PRIZES.items())}",
         ),
-        Option("budget", "1e9", "episodes of the search, such as 1e11", "X", float),
-        Option("runs", None, "runs that share the budget (as it allows)", "N", int),
-        Option("held_out", "4000", "held-out trials", "N", int),
+        Option("budget", "1e9", "episodes of the search, such as 1e11", "X"),
+        Option("runs", None, "runs that share the budget (as many as it allows)", "N"),
+        Option("held_out", "4000", "held-out trials", "N"),
         Option("learner", "dsp", "dsp, hc, or another kind with genes"),
     )  # fmt: skip
 
@@ -453,7 +453,7 @@ def champions(
     force: bool = False,
     command: str | None = None,
     engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Champion:
     """Search for the best learner that a budget can find, and measure it once on held-out trials.
@@ -472,7 +472,8 @@ def champions(
         force: Start over in a folder that already holds a search.
         command: How it was asked for, for the record.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-        progress: Called with an `Event` as the work advances.
+        progress: Called with an `Event` as the work advances. If left out, a terminal shows how
+            far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:

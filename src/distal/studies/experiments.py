@@ -65,7 +65,7 @@ class Experiments(Based[Reproduction]):
     title: ClassVar[str] = "run the paper's experiments and write a report"
     about: ClassVar[str] = (
         "Run the paper's experiments and write a report: figures, tables, and every number of the paper "
-        "beside ours. Each stage is stored; a second call only does what is missing."
+        "with ours. Stages are stored; the same command again runs only the missing ones."
     )
     file: ClassVar[str] = "reproduction.json"
     format: ClassVar[str] = "distal-reproduction"
@@ -260,7 +260,7 @@ def reproduce(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Reproduction:
     """Run the paper's experiments; `write_report` writes the report.
@@ -275,7 +275,8 @@ def reproduce(
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-        progress: Called with an `Event` as the stages proceed.
+        progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:

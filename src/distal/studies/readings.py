@@ -53,12 +53,12 @@ class Readings(Based[ReadingStudy]):
 
     name: ClassVar[str] = "readings"
     folder: ClassVar[str] = "readings"
-    title: ClassVar[str] = "measure what every reading of the paper does to the results"
+    title: ClassVar[str] = "measure the effect of every reading of the paper"
     about: ClassVar[str] = (
-        "Measure what every reading of the paper does to chance, to the published rules and to evolution, "
-        "and write a report. The base is the defaults, or what the options say; every other value of every "
-        "reading, and every other maze that has a name, is tried on it, one at a time. Stages "
-        "are stored; a second call only does what is missing."
+        "Measure the effect of every reading of the paper on chance, on the published rules and on evolution, "
+        "and write a report. The options set the base. The study then changes one thing at a time: every "
+        "other value of every reading, and every other named maze. Stages are stored; the same command "
+        "again runs only the missing ones."
     )
     file: ClassVar[str] = "reading-study.json"
     format: ClassVar[str] = "distal-reading-study"
@@ -166,7 +166,7 @@ def study_readings(
     force: bool = False,
     maze: Maze | None = None,
     engine: str | Runner = engines.DEFAULT,
-    progress: Callable[[Event], None] | None = None,
+    progress: Callable[[Event], None] | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> ReadingStudy:
     """Measure a base, every other value of every reading and every other named maze, one at a time.
@@ -181,7 +181,8 @@ def study_readings(
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`.
-        progress: Called with an `Event` as the variants proceed.
+        progress: Called with an `Event` as the variants proceed. If left out, a terminal shows how
+            far the work is; False shows nothing.
         **settings: As in `Settings`, for the base.
 
     Returns:

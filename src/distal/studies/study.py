@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from distal import engines
 from distal._version import __version__
 from distal.base import checks
+from distal.base import progress as terminal
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, inside, known_files
@@ -28,6 +29,7 @@ from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.contents import summary
 from distal.search.genetic import ELITES, GeneticAlgorithm
+from distal.studies.following import followed
 from distal.studies.report import Report
 from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for
 
@@ -91,15 +93,13 @@ class Option:
         name: The name of the field.
         default: The value if the option is left out, as it would be typed.
         help: The help, without the default.
-        metavar: The placeholder of the value in the help.
-        kind: What the value is: str, int or float.
+        metavar: The placeholder of the value in the help: N for a whole number, X for any number.
     """
 
     name: str
     default: str | None
     help: str
     metavar: str = "WORD"
-    kind: type = str
 
 
 class Study(ABC, Generic[Outcome]):
@@ -172,7 +172,7 @@ class Study(ABC, Generic[Outcome]):
         *,
         out: str | Path | None = None,
         force: bool = False,
-        progress: Callable[[Event], None] | None = None,
+        progress: Callable[[Event], None] | bool | None = None,
     ) -> Outcome:
         """Run what is missing.
 
@@ -181,10 +181,8 @@ class Study(ABC, Generic[Outcome]):
             out: A folder to keep the work in. Stages that it already holds are read, the others
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.
-            progress: Called with an `Event` as the stages proceed.
-
-        Returns:
-            The outcome.
+            progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
+                far the work is; False shows nothing.
 
         Raises:
             InputError: If an argument is wrong, the folder cannot be used, or the work would not
@@ -192,10 +190,14 @@ class Study(ABC, Generic[Outcome]):
         """
         folder = None if out is None else checks.folder("out", out)
         checks.flag("force", force)
-        checks.function("progress", progress)
+        terminal.checked(progress)
         runner = Runner.of(engine)
-        with self.opened(folder, force) as kept:
-            return self.do(runner, kept, progress)
+        shown = list(outline(self.plan))
+        with (
+            self.opened(folder, force) as kept,
+            followed(progress, self.name, shown, lambda: self.seconds(runner)) as told,
+        ):
+            return self.do(runner, kept, told)
 
     @contextmanager
     def opened(self, out: Path | None, force: bool = False) -> Iterator[Folder | None]:

@@ -1,1 +1,1 @@
-"""What is to be learned: tasks and their tables, the maze among them; one episode of a network."""
+"""Tasks and their tables, the maze among them; one episode of a network."""

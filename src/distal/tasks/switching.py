@@ -16,7 +16,7 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 NEW, BACK = "new", "back"
 SCHEDULES = {
     NEW: "every phase has another goal than the one before, drawn from the seed of the trial",
-    BACK: "the trial's goal and another one, drawn from its seed, take turns",
+    BACK: "the trial's goal alternates with another one, drawn from its seed",
 }
 _MOST_GOALS = 2**31 - 1  # they are numbered by 32-bit integers
 _MANY = 2**24  # goals of all phases and trials, from which on memory is looked at

@@ -301,8 +301,8 @@ def _by_transitions(task: EnvTask, graph: _Graph) -> list[int]:
 
 def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
     return NoTable(
-        f"chance decides what action {_said(task, action)} does in state {state} of {task.id}; "
-        "a table has no chance"
+        f"the result of action {_said(task, action)} in state {state} of {task.id} is random; "
+        "a table must be deterministic"
     )
 
 

@@ -63,7 +63,7 @@ def test_the_legend_names_every_line_of_the_curve(opened: Opened, compared: Watc
         "paper:1: best so far",
         "hill climbing: best so far",
         "chance: best so far, mean of 200 trials",
-        "shortest way",
+        "shortest path",
     ]
 
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import config, event
@@ -49,6 +49,7 @@ FLAGS = {
     "by_layer": ("normalise", "layer"),
 }
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+_KEPT = "; this is done once and kept for later runs"
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -64,22 +65,22 @@ def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
 
 
 class Announcement(event.Listener):  # type: ignore[misc]
-    """Says once that kernels are being compiled, which takes some seconds; what was kept is only loaded."""
+    """Says that an engine's kernels are compiled, once in a process; nothing where what was kept is loaded.
 
-    def __init__(self, what: str, *kernels: Callable[..., Any], kept: bool = True) -> None:
-        self.what, self.kernels, self.kept = what, kernels, kept
-        self.said = False
+    A learner and chance have a kernel each, and so has every kind of learner in a comparison.
+    """
+
+    said: ClassVar[set[str]] = set()  # the engines of which it was said
+
+    def __init__(self, engine: str, *kernels: Callable[..., Any], kept: bool = True) -> None:
+        self.engine, self.kernels, self.kept = engine, kernels, kept
 
     def on_start(self, event: Any) -> None:
         """Speak up if it is a kernel itself, not one of the functions it is made of."""
-        if not self.said and any(event.data["dispatcher"] is kernel for kernel in self.kernels):
-            self.said = True
-            once = (
-                ""
-                if not self.kept or cache.folder() is None
-                else "; this is done once and kept for later runs"
-            )
-            _log.warning("compiling %s%s", self.what, once)
+        if self.engine not in self.said and any(event.data["dispatcher"] is one for one in self.kernels):
+            self.said.add(self.engine)
+            kept = self.kept and cache.folder() is not None
+            _log.warning("compiling %s, ten seconds for each kind of learner%s", self.engine, _KEPT * kept)
 
     def on_end(self, event: Any) -> None:
         """Say nothing more."""
@@ -137,8 +138,7 @@ class Job:
 
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
-        what = "hill climbing and chance" if self.kernel is kernels.climbing_trials else "DSP"
-        with event.install_listener("numba:compile", Announcement(f"the cpu engine for {what}", self.kernel)):
+        with event.install_listener("numba:compile", Announcement("the cpu engine", self.kernel)):
             self.kernel(0, 0, *self.arguments(), np.zeros(_CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:

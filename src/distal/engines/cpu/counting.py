@@ -99,9 +99,7 @@ def count(batch: Batch, periods: int, progress: Progress | None = None) -> NDArr
     """
     arguments = Job(batch, keep_weights=False, keep_ep=False).arguments()[:8]
     counts = np.zeros((periods, LAYERS, ROWS), np.int64)
-    with event.install_listener(
-        "numba:compile", Announcement("the cpu engine for counting the rows of rules", counted_trial)
-    ):
+    with event.install_listener("numba:compile", Announcement("the cpu engine", counted_trial)):
         for trial in range(len(batch)):
             with named_in_errors(batch, trial):
                 counted_trial(trial, *arguments, counts)  # type: ignore[call-arg]

@@ -57,6 +57,13 @@ class Steps(Engine):
             return 1
         return min(workers or available_cores(), len(batch))
 
+    def prepare(self, batch: Batch) -> None:
+        """Compile the kernels of a batch, or load those that are kept."""
+        one = batch.part(0, 1)
+        network = NETWORKS[batch.settings.network]
+        plan = plan_of(one, network, keep_weights=False, keep_ep=False)
+        Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
+
     def run(
         self,
         batch: Batch,

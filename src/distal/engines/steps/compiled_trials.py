@@ -30,9 +30,7 @@ def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, prog
     """Run all trials of a batch in a compiled task; return how many episodes were cut off."""
     task = cast(CompiledTask, batch.task)
     crew = [_Hand(batch, plan, book) for _ in range(_count(batch, workers))]
-    kernel, announcement = trials_for(
-        crew[0].worker.agent, *crew[0].worker.parts, task, f"{task.name}, learners of kind {batch.kind.kind}"
-    )
+    kernel, announcement = trials_for(crew[0].worker.agent, *crew[0].worker.parts, task)
     return _run_all(batch, crew, kernel, announcement, progress)
 
 
@@ -41,8 +39,7 @@ def run_table(
 ) -> None:
     """Run all trials of a batch in a table."""
     crew = [_Reader(batch, table, plan, book) for _ in range(_count(batch, workers))]
-    what = f"tables, learners of kind {batch.kind.kind}"
-    kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts, what)
+    kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts)
     _run_all(batch, crew, kernel, announcement, progress)
 
 

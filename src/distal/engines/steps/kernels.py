@@ -71,13 +71,13 @@ class Kernels(NamedTuple):
     end: Callable[[int], None]
 
 
-def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner, what: str) -> Kernels:
+def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
-    return _kernels(typeof(agent), network, learner, what)
+    return _kernels(typeof(agent), network, learner)
 
 
 @cache
-def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner, what: str) -> Kernels:
+def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
 
@@ -103,7 +103,7 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner, what
     made = Kernels(*(njit(error_model="numpy")(function) for function in functions))
     key = hashlib.sha256("\n".join((str(kind), *_parts(network, learner))).encode()).hexdigest()
     kept.keep_compiled(*made, key=key, ours=_folder(key))
-    with event.install_listener("numba:compile", Announcement(f"engine steps for {what}", *made)):
+    with event.install_listener("numba:compile", Announcement("engine steps", *made)):
         kernels: tuple[Any, ...] = made  # Numba's, which have more than functions
         kernels[0].compile((typeof(room_for(kind)), kind))
         for kernel in kernels[1:]:
@@ -116,7 +116,7 @@ OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
 def trials_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask, what: str
+    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
@@ -124,13 +124,13 @@ def trials_for(
     last − 1; goal (trials, phases), random and words room for the numbers of an episode, done what it counts.
     """
     made: tuple[Callable[..., None], Announcement] = _trials(
-        typeof(agent), network, learner, task.reset, task.step, task.compiled, what
+        typeof(agent), network, learner, task.reset, task.step, task.compiled
     )
     return made
 
 
 @cache
-def _trials(kind, network, learner, reset, step, compiled, what):
+def _trials(kind, network, learner, reset, step, compiled):
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
     reset_it, step_it = compiled
@@ -184,23 +184,23 @@ def _trials(kind, network, learner, reset, step, compiled, what):
         parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
         key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement(f"engine steps for {what}", made, kept=ours)
+    return made, Announcement("engine steps", made, kept=ours)
 
 
 def tables_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, what: str
+    agent: Agent, network: CompiledNetwork, learner: CompiledLearner
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a table, and what says that it is compiled.
 
     tables(address, first, last, learner, goal, seed, steps, table, stop, done): as `trials_for`; table the
     arrays of a `Table` in their order, and what a step costs.
     """
-    made: tuple[Callable[..., None], Announcement] = _tables(typeof(agent), network, learner, what)
+    made: tuple[Callable[..., None], Announcement] = _tables(typeof(agent), network, learner)
     return made
 
 
 @cache
-def _tables(kind, network, learner, what):
+def _tables(kind, network, learner):
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
 
@@ -236,7 +236,7 @@ def _tables(kind, network, learner, what):
     made = njit(error_model="numpy", nogil=True)(tables)
     key = hashlib.sha256("\n".join(("tables", str(kind), *_parts(network, learner))).encode()).hexdigest()
     kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement(f"engine steps for {what}", made, kept=True)
+    return made, Announcement("engine steps", made, kept=True)
 
 
 def _folder(key: str) -> Path | None:

@@ -42,8 +42,7 @@ class Worker:
             lowest=np.zeros(1),
         )
         self.parts = parts
-        what = f"learners of kind {batch.kind.kind}"
-        self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1], what)
+        self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1])
         self._room = room_for(typeof(self.agent))
         self.kernels.hold(self._room, self.agent)
         self.address = int(self._room.ctypes.data)

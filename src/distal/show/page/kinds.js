@@ -69,12 +69,12 @@ function buildClimber(panel) {
 }
 
 function renderClimber(panel, { ep }, { best, anew, accepted }) {
-  judge(panel.$signal, "signal", anew ? "anew" : accepted ? "accepted" : "rejected", accepted);
-  judge(panel.$verdict, "verdict", anew ? "measured anew" : accepted ? "accepted as the new best" : "rejected", accepted);
+  judge(panel.$signal, "signal", anew ? "again" : accepted ? "accepted" : "rejected", accepted);
+  judge(panel.$verdict, "verdict", anew ? "measured again" : accepted ? "accepted as the new best" : "rejected", accepted);
   if (best === null) return text(panel.$why, "Fresh weights: the climb begins with them.");
   const from = `the weights of episode ${grouped(best.number + 1)} (EP ${grouped(best.ep)})`;
   return text(panel.$why, anew
-    ? `The goal has moved: ${from} run as they are. The climb goes on from their new EP, ${grouped(ep)}.`
+    ? `The goal has moved: ${from} run unchanged. The climb continues from their new EP, ${grouped(ep)}.`
     : `Tried: ${from} plus noise. EP ${grouped(ep)} is ${accepted ? "lower, so these weights are the new best." : "not lower, so the next episode starts from the same weights again."}`);
 }
 

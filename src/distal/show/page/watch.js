@@ -24,10 +24,10 @@ function describe() {
   find("help-activity").hidden = computed.length === panels.length;
   find("help-synapse").hidden = find("help-names").hidden = !computed.length;
   find("help-other").hidden = !panels.some((panel) => panel.colour.startsWith("other"));
-  if (!computed.length) text(find("source"), "This is a recording: the reference engine ran the trial, and the page plays what happened.");
+  if (!computed.length) text(find("source"), "This is a recording: the reference engine ran the trial, and the page plays it back.");
   else if (computed.length < panels.length) {
     const recorded = panels.find((panel) => panel.recorded).learner.name;
-    text(find("source"), `${recorded} is a recording: the reference engine ran its trial, and the page plays what happened. The page computes the trial of ${computed[0].learner.name} anew, exactly, and compares every EP with the one that the engine computed.`);
+    text(find("source"), `${recorded} is a recording: the reference engine ran its trial, and the page plays it back. The page recomputes the trial of ${computed[0].learner.name} exactly, and compares every EP with the engine's.`);
   }
   fillLegend();
 }
@@ -46,13 +46,13 @@ function subtitle() {
 
 /** What the help says of a task that is no maze. */
 function describeTask() {
-  text(find("help-task"), `A network acts in ${TASK.name}, in one episode after another. Its weights stay as they are in an episode. Only when an episode is over is it told how well that went.`);
+  text(find("help-task"), `A network acts in ${TASK.name}, one episode after another. Its weights do not change during an episode. Only at the end of an episode does it get a signal about the outcome.`);
   const reached = TASK.target === null ? "" : ` The goal counts as reached at an EP of ${grouped(TASK.target)} or less.`;
-  text(find("help-ep"), `It is what the steps of an episode cost, all together: minus the return of an environment.${reached}`);
+  text(find("help-ep"), `It is the cost of all steps of an episode: minus the return of an environment.${reached}`);
   find("help-states").hidden = Boolean(TASK.picture);
   find("help-grid").hidden = !TASK.picture;
   text(find("help-grid-name"), "Grid");
-  text(find("help-agent"), "a disc, or a triangle where it looks one way; a small disc is what it fetches or carries");
+  text(find("help-agent"), "a disc, or a triangle if it has a heading; a small disc is an object that it fetches or carries");
 }
 
 /** Name every line of the curve. */
@@ -65,9 +65,9 @@ function fillLegend() {
   };
   for (const panel of panels) entry(panel.colour, "3px solid", `${panel.learner.name}: best so far`);
   entry("chance", "2px dotted", `chance: best so far, mean of ${data.chance.trials} trials`);
-  if (!TASK) entry("goal", "2px dashed", "shortest way");
+  if (!TASK) entry("goal", "2px dashed", "shortest path");
   else if (TASK.target !== null) entry("goal", "2px dashed", `target: ${grouped(TASK.target)}`);
-  find("legend").append(make("div", "", `dots: EP of each episode; here: ● EP, ○ best so far${MOVES ? "; upright: the goal moves, the best begins anew" : ""}`));
+  find("legend").append(make("div", "", `dots: EP of each episode; here: ● EP, ○ best so far${MOVES ? "; vertical: the goal moves, the best starts again" : ""}`));
 }
 
 drawnBy(renderPanels, announce, renderControls, renderCurve, followAddress);
