@@ -13,6 +13,7 @@ import pytest
 import distal
 from distal import published_rule
 from distal.cli import main
+from distal.cli.terminal import console
 from tests.command_line import output, output_json, refusal
 from tests.given import some
 from tests.processes import DISTAL, started
@@ -179,3 +180,14 @@ def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> No
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Beats chance" in out
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 80), ("100", 100)])
+def test_a_narrow_terminal_cuts_no_number_off(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    shown = console()
+    assert shown.is_terminal
+    assert shown.width == width  # a table of up to 80 columns is whole, its rows are broken by the terminal

@@ -113,6 +113,7 @@ def check_told(errors: str) -> None:
     told = (
         "generation ",
         *("evolving: ", "learning: ", "comparing: ", "inspecting: "),  # how long it may take, if long
+        "winners, measured again: ",
         "engine cpu is used",
         "engine reference is used",
         "engine steps is used",

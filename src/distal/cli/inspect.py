@@ -117,7 +117,9 @@ def _show(found: Inspection) -> None:
     out.print(
         "set to: difference of the fitness, half of its 95 % interval; * after Holm's correction for 64"
     )
-    along = new_table("fitness along", *[""] * max(len(points) for points in found.sensitivity.values()))
+    out.print("fitness along each number, the others as they are", style="bold")
+    along = new_table("", *[""] * max(len(points) for points in found.sensitivity.values()))
+    along.show_header, along.collapse_padding = False, True
     for name in NUMBERS:
         points = found.sensitivity[name]
         own = getattr(found.rule, name)

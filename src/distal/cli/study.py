@@ -24,7 +24,8 @@ from distal.studies.stages import outline
 from distal.studies.study import Based, Option, Scaled, Study
 
 _WIDTH = 98  # columns of text
-_NAMES = 27  # columns of the names of rows
+_NAMES = 27  # columns of the names of rows, at most
+_FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
@@ -105,14 +106,15 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
 def show(summary: Sequence[Table | Text], page: Path) -> None:
     """Print tables and lines, and where the report is."""
     out = console()
+    width = min(_WIDTH, out.width)
     for block in summary:
         if isinstance(block, Text):
             for line in [block.words] if isinstance(block.words, str) else block.words:
-                out.print(*textwrap.wrap(line, _WIDTH), sep="\n")
+                out.print(*textwrap.wrap(line, width), sep="\n")
             continue
-        out.print(*textwrap.wrap(block.title, _WIDTH), sep="\n", style="bold")
+        out.print(*textwrap.wrap(block.title, width), sep="\n", style="bold")
         table = new_table(*block.headings, wrap=True)
-        table.columns[0].max_width = _NAMES
+        table.columns[0].max_width = _NAMES if len(block.headings) > _FEW else _LONGER
         for section, rows in block.sections:
             if section:
                 table.add_section()

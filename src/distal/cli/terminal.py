@@ -19,6 +19,7 @@ from distal.base.files import to_json
 from distal.base.progress import Display, Lines, on_terminal
 from distal.engines import Progress as Advance
 
+TABLE = 80  # columns that every table fits in
 NARROWEST = 120  # columns, where output is not a terminal and has no width
 
 
@@ -53,9 +54,9 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def console() -> Console:
-    """Return a console on stdout that never wraps a table when output goes to a file."""
+    """Return a console on stdout that cuts no number off: a narrow terminal breaks the rows of a table."""
     plain = PlainConsole()
-    return plain if plain.is_terminal else PlainConsole(width=max(plain.width, NARROWEST))
+    return PlainConsole(width=max(plain.width, TABLE if plain.is_terminal else NARROWEST))
 
 
 class PlainConsole(Console):

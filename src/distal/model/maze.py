@@ -186,7 +186,10 @@ class Maze:
         """Draw the maze as an SVG picture: walls dark, the start yellow, final positions green."""
         scale = integer("scale", scale, 1, 1000)
         rows, columns = self.shape
-        font = f'font-family="sans-serif" font-size="{0.7 * scale:g}" text-anchor="middle" fill="black"'
+        font = (
+            f'font-family="sans-serif" font-size="{0.9 * scale:g}" font-weight="bold" text-anchor="middle" '
+            'fill="black"'
+        )
         parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {columns * scale} {rows * scale}" '
             f'width="{columns * scale}" height="{rows * scale}" role="img" aria-label="A maze" '
@@ -201,7 +204,7 @@ class Maze:
                 x, y = column * scale, row * scale
                 parts.append(f'<rect x="{x}" y="{y}" width="{scale}" height="{scale}" fill="{colour}"/>')
                 if symbol != WALL:
-                    middle, base = x + scale / 2, y + 0.75 * scale
+                    middle, base = x + scale / 2, y + 0.82 * scale
                     parts.append(f'<text x="{middle:g}" y="{base:g}" {font}>{symbol}</text>')
         return "\n".join([*parts, "</svg>"]) + "\n"
 
