@@ -1129,7 +1129,10 @@ NO_DOOR = {
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
-        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        (
+            "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
+            "distal.Settings.unknown_to",
+        ),
         "called by the package alone",
     ),
     **dict.fromkeys(
