@@ -17,8 +17,8 @@ import pytest
 import distal
 from distal import Chance, HillClimbing, InputError, Rule, Settings, Switch, networks
 from distal.engines import Batch, Runner
+from distal.engines.engine import imported
 from distal.engines.reference import engine as reference
-from distal.engines.registry import imported
 from distal.engines.steps import engine as steps
 from distal.learners import Learner, register, unregister
 from distal.model.readings import NEURONS, READINGS, forget_value, register_value

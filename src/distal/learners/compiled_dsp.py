@@ -11,7 +11,7 @@ from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_counts import STEPS, Counts, add_up, begin_counts, make_counts, note
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.dsp import NUMBERS, Rule, packed_rules
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
@@ -47,7 +47,7 @@ def given(learners: Sequence[Learner]) -> Given:
     if isinstance(learners, Decoded):
         changes = learners.discrete
     else:
-        changes = packed_rules(cast(Sequence[Rule], learners))["delta_w"]
+        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], learners)], np.int8)
     numbers = numbers_of(learners).astype(np.float32)
     places = np.arange(0, 32, 2).astype(np.uint32)
     codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
