@@ -15,9 +15,9 @@ def short(name: str, longest: int = _LONGEST) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def with_error(mean: float, error: float | None) -> str:
+def with_error(mean: float, error: float | None, sign: bool = False) -> str:
     """Write a mean with its standard error, where there is one."""
-    return f"{mean:z.2f}" + ("" if error is None else f" ± {error:z.2f}")
+    return f"{mean:{'+' if sign else ''}z.2f}" + ("" if error is None else f" ± {error:z.2f}")
 
 
 def or_dash(value: float | None, form: str = "z.2f") -> str:

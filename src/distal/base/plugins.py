@@ -70,9 +70,6 @@ def unknown(what: str, word: object, module: object) -> NotImportedError:
         what: What it is, as "learner kind".
         word: The word for it.
         module: The module that the file says it came from, or None.
-
-    Returns:
-        The refusal, which says what to import.
     """
     begin = f"{what} {shown(word)} is not known here"
     if module is None:

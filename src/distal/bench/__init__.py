@@ -171,14 +171,8 @@ def generation(
 ) -> Batch:
     """Return the batch that evaluates all learners: `trials` for each of the eight goals, 100 episodes."""
     seeds = np.arange(len(learners), dtype=np.uint64)
-    return batch_of(
-        learners,
-        seeds,
-        trials=trials,
-        episodes=100,
-        task=MazeTask(named(maze)),
-        settings=Settings(**settings),
-    )
+    task, own = MazeTask(named(maze)), Settings(**settings)
+    return batch_of(learners, seeds, trials=trials, episodes=100, task=task, settings=own)
 
 
 def of_every_kind(maze: str, random: int = PAPER.population, trials: int = 5) -> dict[str, Batch]:
@@ -240,9 +234,6 @@ def against_jax(
         options: of the program.
         name: of the row.
         variables: of the program's environment.
-
-    Returns:
-        How many times faster the job is.
     """
     if find_spec("jax") is None:
         return Row(name, what, None, "times", target, note=f"needs {needs}")

@@ -56,34 +56,24 @@ def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> 
     one, spread_out, threaded = np.median(seconds, axis=1).tolist()
     lost = 1 - computed / (repeats + 1) / (workers * spread_out)
     if workers <= available_cores():  # else there is no process with as many cores to compare with
-        yield Row(
-            "efficiency",
-            f"the same work in one process on the same {workers} cores: its time over the cluster's",
-            threaded / spread_out,
-            "",
-            0.9,
-            samples=(seconds[2] / seconds[1]).tolist(),
-            note=f"medians: {threaded:.2f} s in one process, {spread_out:.2f} s on the cluster; "
-            f"{len(batch):,} trials; workers without a task for {max(lost, 0):.1%} of the time",
+        what = f"the same work in one process on the same {workers} cores: its time over the cluster's"
+        note = (
+            f"medians: {threaded:.2f} s in one process, {spread_out:.2f} s on the cluster; "
+            f"{len(batch):,} trials; workers without a task for {max(lost, 0):.1%} of the time"
         )
-    yield Row(
-        "speedup",
-        f"one process on one core: its time over that of {workers} workers",
-        one / spread_out,
-        "times",
-        samples=(seconds[0] / seconds[1]).tolist(),
-        note=f"{one:.2f} s on one core; {workers} threads of one process: {one / threaded:.2f} times",
-    )
+        samples = (seconds[2] / seconds[1]).tolist()
+        yield Row("efficiency", what, threaded / spread_out, "", 0.9, samples=samples, note=note)
+    what = f"one process on one core: its time over that of {workers} workers"
+    note = f"{one:.2f} s on one core; {workers} threads of one process: {one / threaded:.2f} times"
+    samples = (seconds[0] / seconds[1]).tolist()
+    yield Row("speedup", what, one / spread_out, "times", samples=samples, note=note)
     episodes = len(batch) * batch.episodes
     yield Row("episode", "an episode in one process on one core", one / episodes * 1e6, "µs", at_least=False)
-    yield Row(
-        "task",
+    what, note = (
         f"a task, computing alone; {TASK:g} s is aimed at",
-        computed / tasks,
-        "s",
-        at_least=False,
-        note=f"{tasks / (repeats + 1):.0f} tasks for each run",
+        f"{tasks / (repeats + 1):.0f} tasks for each run",
     )
+    yield Row("task", what, computed / tasks, "s", at_least=False, note=note)
 
 
 def _nothing(number: int) -> int:

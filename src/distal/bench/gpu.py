@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,34 +93,31 @@ def _kernels(batch: Batch) -> Iterator[Row]:
     for climbing, name in ((False, "DSP"), (True, "hill climbing")):
         kernel = kernel_for(0, tuple(definitions(batch.settings, 3, 4, climbing=climbing).items()))
         function = kernel.function
-        yield Row(
-            f"registers_{'hc' if climbing else 'dsp'}",
-            f"registers a lane, {name}, 20 hidden neurons",
-            function.num_regs,
-            "",
-            at_least=False,
-            note=f"{kernel.warps:,} warps on the card, {function.local_size_bytes} bytes spilled, "
-            f"{function.shared_size_bytes:,} bytes of shared memory a warp",
+        what = f"registers a lane, {name}, 20 hidden neurons"
+        note = (
+            f"{kernel.warps:,} warps on the card, {function.local_size_bytes} bytes spilled, "
+            f"{function.shared_size_bytes:,} bytes of shared memory a warp"
         )
+        row = f"registers_{'hc' if climbing else 'dsp'}"
+        yield Row(row, what, function.num_regs, "", at_least=False, note=note)
 
 
 def _against_jax(batch: Batch, repeats: int) -> Row:
     neurons = batch.settings.neurons
     what = "faster than the JAX program on the same card, the same generation"
     binary = neurons == BINARY
-    return against_jax(
-        what if binary else f"{what}, {neurons} neurons",
-        100 if binary else 30,
-        partial(gpu.run, batch),
-        repeats,
-        lambda jax, ours: (
+
+    def note(jax: dict[str, Any], ours: float) -> str:
+        return (
             f"JAX {jax['seconds'] * 1e3:,.0f} ms on {jax['device']}, ours {ours * 1e3:.2f} ms; both compiled"
-        ),
-        needs="JAX for CUDA",
-        options=("--rules", str(RULES), "--neurons", neurons),
+        )
+
+    return against_jax(
+        what if binary else f"{what}, {neurons} neurons", 100 if binary else 30, partial(gpu.run, batch),
+        repeats, note, needs="JAX for CUDA", options=("--rules", str(RULES), "--neurons", neurons),
         name="against_jax" if binary else f"{neurons}_against_jax",
         XLA_PYTHON_CLIENT_PREALLOCATE="false",
-    )
+    )  # fmt: skip
 
 
 def _against_cpu(batch: Batch, seconds: float) -> Row:

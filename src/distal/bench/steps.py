@@ -58,16 +58,9 @@ def _learner(word: str, repeats: int) -> Row:
     )
     slow, ours = alternating([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
     slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
-    return Row(
-        f"learner_{word}",
-        f"an episode in the maze with learner {word}, faster than on the reference engine, one core",
-        float(np.median(slow / ours)),
-        "times",
-        _LEARNER,
-        True,
-        (slow / ours).tolist(),
-        f"{np.median(ours) * 1e6:.1f} µs an episode",
-    )
+    what = f"an episode in the maze with learner {word}, faster than on the reference engine, one core"
+    note = f"{np.median(ours) * 1e6:.1f} µs an episode"
+    return Row.of(f"learner_{word}", what, slow / ours, target=_LEARNER, at_least=True, note=note)
 
 
 def _environment(name: str, repeats: int) -> list[Any]:
@@ -78,31 +71,22 @@ def _environment(name: str, repeats: int) -> list[Any]:
         _bare(name, count), partial(steps.run, batch, workers=1), partial(reference.run, batch)
     ]  # fmt: skip
     bare, ours, slow = alternating(jobs, repeats)
-    ratio, network = bare / ours, (slow - bare) / (ours - bare)
     word = name.partition("-")[0].lower()
     pace = float(np.median(count / ours))
     return [
         Row(f"bare_{word}", f"{name} alone, one core", float(np.median(count / bare)), "steps a second"),
-        Row(
+        Row.of(
             f"steps_{word}",
             f"steps a second in {name} with a network of 20 hidden neurons that learns, against {name} alone",
-            float(np.median(ratio)),
-            "times",
-            _TARGET,
-            samples=ratio.tolist(),
-            note=f"{pace:,.0f} steps a second",
+            bare / ours, target=_TARGET, at_least=True, note=f"{pace:,.0f} steps a second",
         ),
-        Row(
-            f"network_{word}",
-            f"the network's part in {name}, faster than the reference engine's",
-            float(np.median(network)),
-            "times",
-            _NETWORK,
-            samples=network.tolist(),
+        Row.of(
+            f"network_{word}", f"the network's part in {name}, faster than the reference engine's",
+            (slow - bare) / (ours - bare), target=_NETWORK, at_least=True,
             note=f"reference: {np.median(count / slow):,.0f} steps a second",
         ),
         pace,
-    ]
+    ]  # fmt: skip
 
 
 def _compiled(repeats: int, gym: float) -> Iterator[Row]:
@@ -112,22 +96,11 @@ def _compiled(repeats: int, gym: float) -> Iterator[Row]:
     assert taken is not None  # noqa: S101 - it was asked for
     (seconds,) = alternating([partial(steps.run, batch, workers=1)], repeats)
     pace = -taken.sum() / seconds  # the EP is minus the steps
-    yield Row(
-        "compiled_cartpole",
-        "compiled CartPole with a network of 20 hidden neurons that learns, one core",
-        float(np.median(pace)),
-        "steps a second",
-        _COMPILED,
-        samples=pace.tolist(),
-    )
+    what = "compiled CartPole with a network of 20 hidden neurons that learns, one core"
+    yield Row.of("compiled_cartpole", what, pace, "steps a second", _COMPILED, at_least=True)
     if gym:
-        yield Row(
-            "compiled_against_gym",
-            "compiled CartPole, faster than Gymnasium's on engine steps, one core",
-            float(np.median(pace)) / gym,
-            "times",
-            _AGAINST_GYM,
-        )
+        what = "compiled CartPole, faster than Gymnasium's on engine steps, one core"
+        yield Row("compiled_against_gym", what, float(np.median(pace)) / gym, "times", _AGAINST_GYM)
 
 
 def _batch(task: Task[Any], episodes: int, trials: int = 1) -> Batch:

@@ -11,7 +11,7 @@ from distal.base.checks import one_of
 from distal.base.machine import machine
 from distal.bench import Row
 from distal.cli.options import check_cluster
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
 from distal.engines.gpu import cards
 
@@ -29,14 +29,13 @@ def add(commands: Commands) -> None:
         "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
         "engine steps about one.",
     )
-    command.add_argument("--engine", default=engines.DEFAULT, metavar="NAME", help="cpu, gpu, steps (cpu)")
-    command.add_argument(
-        "--cluster", metavar="ADDRESS", help="measure a Dask cluster instead: tcp://…, a file, or local:N"
-    )
-    command.add_argument("--quick", action="store_true", help="few repeats, and only rows that take seconds")
-    command.add_argument(
-        "--against", metavar="FILE", help="also print the change since the run that wrote FILE"
-    )
+    add_options(command, {
+        "--engine NAME": "cpu, gpu, steps (cpu)",
+        "--cluster ADDRESS": "measure a Dask cluster instead: tcp://…, a file, or local:N",
+        "--quick": "few repeats, and only rows that take seconds",
+        "--against FILE": "also print the change since the run that wrote FILE",
+    })  # fmt: skip
+    command.set_defaults(engine=engines.DEFAULT)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import argparse
 
 from distal.base.checks import InputError
 from distal.cli.learn import add_evaluation, evaluate
-from distal.cli.parser import Commands, add_command, number
+from distal.cli.parser import Commands, add_command, add_options
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
 
@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
     )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
-        command.add_argument(f"--{name.replace('_', '-')}", type=number, metavar="X", help=text)
+        add_options(command, {f"--{name.replace('_', '-')} X": text})
     command.add_argument(
         "file",
         nargs="?",

@@ -12,7 +12,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
@@ -33,26 +33,16 @@ def add(commands: Commands) -> None:
         "Train fresh networks with two or more learners in trials with the same seeds. Show the score of "
         "each, with chance, and the difference of each pair.",
     )
-    command.add_argument(
-        "--until-decided",
-        action="store_true",
-        help="add trials until the interval of every difference excludes zero. The interval is an asymptotic "
-        "confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), valid at every look; pairs "
-        f"share its 5 %%, and the first look is after {FEWEST_PAIRS} trials or more",
-    )
-    command.add_argument(
-        "--most-trials",
-        type=whole,
-        metavar="N",
-        help=f"with --until-decided: stop after N trials per goal, decided or not ({MOST_TRIALS})",
-    )
-    command.add_argument("--out", metavar="FILE", help="write the JSON object to a file")
-    command.add_argument(
-        "--csv", metavar="FILE", help="write the best EP so far of every trial and episode to a CSV file"
-    )
-    command.add_argument(
-        "--figure", metavar="FILE", help="draw the curves with 95 %% bands: FILE.png or FILE.svg"
-    )
+    add_options(command, {
+        "--until-decided": "add trials until the interval of every difference excludes zero. The interval "
+        "is an asymptotic confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), valid at "
+        f"every look; pairs share its 5 %%, and the first look is after {FEWEST_PAIRS} trials or more",
+        "--most-trials N": "with --until-decided: stop after N trials per goal, decided or not "
+        f"({MOST_TRIALS})",
+        "--out FILE": "write the JSON object to a file",
+        "--csv FILE": "write the best EP so far of every trial and episode to a CSV file",
+        "--figure FILE": "draw the curves with 95 %% bands: FILE.png or FILE.svg",
+    })  # fmt: skip
     options.add_evaluation(command, about="; with --until-decided, the fewest between looks")
     options.add_learner(command, "learners", nargs="+", metavar="LEARNER")
 

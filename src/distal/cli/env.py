@@ -8,10 +8,11 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
+from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.parser import Commands, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.registry import imported
 from distal.evaluation.learn import learn
@@ -38,13 +39,14 @@ def add(commands: Commands) -> None:
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
-    command.add_argument("--save", metavar="FILE", help="write the table to a file, for --env (FILE.npz)")
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes of chance (100)")
-    command.add_argument("--trials", type=whole, default=5, metavar="N", help="trials of chance per goal (5)")
-    command.add_argument("--hidden", type=whole, metavar="N", help="hidden neurons (20)")
-    command.add_argument(
-        "--steps", type=whole, metavar="N", help="steps per episode (the environment's limit, or 100)"
-    )
+    add_options(command, {
+        "--save FILE": "write the table to a file, for --env (FILE.npz)",
+        "--episodes N": "episodes of chance (100)",
+        "--trials N": "trials of chance per goal (5)",
+        "--hidden N": "hidden neurons (20)",
+        "--steps N": "steps per episode (the environment's limit, or 100)",
+    })  # fmt: skip
+    command.set_defaults(episodes=100, trials=5)
     options.add_seed(command)
     options.add_engine(command)
 
@@ -121,7 +123,7 @@ def _show(task: Task[Any], chance: Result) -> None:
         wrap=True,
     )
     score.add_row("mean EP of an episode", f"{chance.ep.mean():z.2f}" if chance.ep is not None else "")
-    score.add_row("mean best EP", spread(chance.fitness, chance.standard_error))
+    score.add_row("mean best EP", with_error(chance.fitness, chance.standard_error))
     if chance.reached is not None:
         score.add_row("trials that reached the goal", f"{chance.reached:.1%}")
     if chance.cut:

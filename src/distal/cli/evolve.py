@@ -6,15 +6,16 @@ import argparse
 import inspect
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
+from distal.base.display import with_error
 from distal.base.progress import LONG, Count, Told, announced, duration, on_terminal, rate
 from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command, number, whole
+from distal.cli.parser import Commands, Parser, add_command, add_options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
-from distal.cli.terminal import console, print_json, spread, tell
+from distal.cli.terminal import console, print_json, tell
 from distal.cli.work import on_workers, resumable
 from distal.engines import Runner
 from distal.evaluation.measures import BEST, MEASURES
@@ -34,7 +35,6 @@ _NUMBERS = (
     "learner", "runs", "generations", "budget", "finalists", "trials", "episodes", "fresh", "seed", "fitness",
 )  # fmt: skip
 _SEARCHES = {"ga": "the paper's genetic algorithm", "cma": "CMA-ES with margin, needs the extra cma"}
-_READ: dict[type, tuple[Any, str]] = {int: (whole, "N"), float: (number, "X")}  # by the type of a default
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 _SETTINGS = tuple(Settings.__dataclass_fields__)
 _MINUTE = 60.0  # seconds
@@ -65,42 +65,41 @@ def add(commands: Commands) -> None:
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
-    command.add_argument("--learner", metavar="WORD", help=options.explained(kinds, "dsp"))
-    command.add_argument("--out", metavar="DIR", help="folder of the runs; needed unless --resume")
-    command.add_argument("--resume", metavar="DIR", help="continue the runs in a folder")
+    add_options(command, {
+        "--learner WORD": options.explained(kinds, "dsp"),
+        "--out DIR": "folder of the runs; needed unless --resume",
+        "--resume DIR": "continue the runs in a folder",
+    })  # fmt: skip
     searches = {
         name: _SEARCHES.get(name, (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip("."))
         for name, kind in ALGORITHMS.items()
     }
-    command.add_argument("--search", metavar="WORD", help=options.explained(searches, UNNAMED))
+    add_options(command, {"--search WORD": options.explained(searches, UNNAMED)})
     options.add_force(command)
-    for name, text in (
-        ("runs", "independent runs (15)"),
-        ("generations", "generations after the first population (300)"),
-        ("population", "individuals (14)"),
-        ("elite-count", "ga: best individuals, copied unchanged (4)"),
-        ("race", "heats: in each, the better half of a generation runs as many trials again (0)"),
-        ("finalists", "best individuals of a run, measured again to choose the winner (0)"),
-        ("islands", "populations in each run (1)"),
-        ("exchange", "generations between exchanges of the islands' best (10)"),
-        ("restart", "start over with a new population after every N generations (never)"),
-        ("trials", "trials per goal, per final position of a maze (5)"),
-        ("episodes", "episodes per trial (100)"),
-        ("fresh", "fresh trials on which the winner is re-measured (400)"),
-        ("seed", "seed of all random numbers (0)"),
-    ):
-        command.add_argument(f"--{name}", type=whole, metavar="N", help=text)
-    for name, text in (
-        ("budget", "episodes that each run may take, instead of --generations, such as 1e9"),
-        ("crossover", "ga: probability of crossover (0.5)"),
-        ("mutation", "ga: probability that a discrete gene is redrawn (0.15)"),
-        ("deviation", "ga: standard deviation of the noise on continuous genes (0.1)"),
-        ("sigma", "cma: first standard deviation, as a share of a gene's range (0.3)"),
-    ):
-        command.add_argument(f"--{name}", type=number, metavar="X", help=text)
-    for name, choices in WORDS.items():
-        text = options.explained(choices, next(iter(choices)))
-        command.add_argument(f"--{name}", metavar="WORD", help=f"ga: {text}")
+    add_options(command, {
+        "--runs N": "independent runs (15)",
+        "--generations N": "generations after the first population (300)",
+        "--population N": "individuals (14)",
+        "--elite-count N": "ga: best individuals, copied unchanged (4)",
+        "--race N": "heats: in each, the better half of a generation runs as many trials again (0)",
+        "--finalists N": "best individuals of a run, measured again to choose the winner (0)",
+        "--islands N": "populations in each run (1)",
+        "--exchange N": "generations between exchanges of the islands' best (10)",
+        "--restart N": "start over with a new population after every N generations (never)",
+        "--trials N": "trials per goal, per final position of a maze (5)",
+        "--episodes N": "episodes per trial (100)",
+        "--fresh N": "fresh trials on which the winner is re-measured (400)",
+        "--seed N": "seed of all random numbers (0)",
+        "--budget X": "episodes that each run may take, instead of --generations, such as 1e9",
+        "--crossover X": "ga: probability of crossover (0.5)",
+        "--mutation X": "ga: probability that a discrete gene is redrawn (0.15)",
+        "--deviation X": "ga: standard deviation of the noise on continuous genes (0.1)",
+        "--sigma X": "cma: first standard deviation, as a share of a gene's range (0.3)",
+        **{
+            f"--{name} WORD": f"ga: {options.explained(choices, next(iter(choices)))}"
+            for name, choices in WORDS.items()
+        },
+    })  # fmt: skip
     command.add_argument(
         "--begin-with",
         nargs="+",
@@ -108,9 +107,9 @@ def add(commands: Commands) -> None:
         help=f"rules in the first population of each run; the rest is random: {options.learner_help()}",
     )
     measures = "; ".join(f"{word}: {text}" for word, text in MEASURES.items())
-    command.add_argument(
-        "--fitness", metavar="WORD", help=f"the measure to minimise, over all trials: {measures} (best)"
-    )
+    add_options(command, {
+        "--fitness WORD": f"the measure to minimise, over all trials: {measures} (best)",
+    })  # fmt: skip
     options.add_switch(command)
     options.add_task(command)
     options.add_settings(command, environments=True)
@@ -124,9 +123,9 @@ def _add_others(command: Parser) -> None:
         for option, parameter in inspect.signature(kind).parameters.items():
             word = f"--{option.replace('_', '-')}"
             if word not in command._option_string_actions:
-                read, metavar = _READ.get(type(parameter.default), (str, "WORD"))
+                placeholder = {int: "N", float: "X"}.get(type(parameter.default), "WORD")
                 text = f"{name}: an option of this search ({parameter.default})".replace("%", "%%")
-                command.add_argument(word, dest=option, type=read, metavar=metavar, help=text)
+                add_options(command, {f"{word} {placeholder}": text})
 
 
 def run(args: argparse.Namespace) -> None:
@@ -259,9 +258,9 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         cells = ("", "", "", "")
         if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
             beats = "yes" if fresh.beats_chance else "no"
-            chance = spread(fresh.chance, None if narrow else fresh.chance_standard_error)
+            chance = with_error(fresh.chance, None if narrow else fresh.chance_standard_error)
             cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
-        own = spread(fresh.fitness, fresh.standard_error)
+        own = with_error(fresh.fitness, fresh.standard_error)
         table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
     for line in LEGEND:

@@ -9,19 +9,17 @@ from rich.text import Text
 
 from distal._version import __version__
 from distal.base.checks import counted, folder
+from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.cli import options
-from distal.cli.parser import Commands, add_command
-from distal.cli.terminal import console, new_table, print_json, spread, visible
-from distal.evaluation.inspection import (
-    CHANGES,
-    CRITERION,
-    FINDINGS,
-    Inspection,
-)
+from distal.cli.parser import Commands, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.inspection_plan import InspectionPlan
+from distal.evaluation.row_figures import row_cells
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
+from distal.evaluation.usage import shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.learners.shipped import SHIPPED, shipped_names
@@ -46,8 +44,10 @@ def add(commands: Commands) -> None:
         help=f"{shipped_names()}, or a rule file; or several of them, {', '.join(SHIPPED)}, or a folder of "
         "distal evolve, for their common features",
     )
-    command.add_argument("--html", metavar="FILE", help="write all findings to a page")
-    command.add_argument("--figures", metavar="DIR", help="write the figures as SVG into a folder")
+    add_options(command, {
+        "--html FILE": "write all findings to a page",
+        "--figures DIR": "write the figures as SVG into a folder",
+    })  # fmt: skip
     options.add_evaluation(command, _TRIALS)
 
 
@@ -93,21 +93,14 @@ def _show(found: Inspection) -> None:
         f"seed {result.seed}, engine {result.engine}"
     )
     heads = (
-        "use",
-        "inputs",
-        "recur-\nrent",
-        "feed-\nback",
-        "out-\nputs",
-        "biases",
-        "first\ntenth",
-        "last\ntenth",
-    )
+        "use", "inputs", "recur-\nrent", "feed-\nback", "out-\nputs", "biases", "first\ntenth", "last\ntenth",
+    )  # fmt: skip
     table = new_table("row", "bits", "m", "Δw", *map(Text, heads))
     table.collapse_padding = True  # or it would not fit in 80 columns
     used = [row for row in range(ROWS) if row not in usage.unused]
     for row in used:
-        shares = [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
-        table.add_row(*_row_name(row), signed(found.rule.delta_w[row]), *(f"{share:.1%}" for share in shares))
+        shares = (f"{share:.1%}" for share in shares_of(usage, row))
+        table.add_row(*row_cells(row), signed(found.rule.delta_w[row]), *shares)
     out.print(table)
     out.print("bits: which states of the two neurons came up, 00 01 10 11")
     out.print(
@@ -117,7 +110,7 @@ def _show(found: Inspection) -> None:
     worth.collapse_padding = True
     for row in used:
         worth.add_row(
-            *_row_name(row), signed(found.rule.delta_w[row]), f"{usage.rows[row]:.1%}",
+            *row_cells(row), signed(found.rule.delta_w[row]), f"{usage.rows[row]:.1%}",
             *(_worth(found, row, change) for change in CHANGES),
         )  # fmt: skip
     out.print(worth)
@@ -142,17 +135,12 @@ def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
     console().print(caption)
 
 
-def _row_name(row: int) -> tuple[str, str, str]:
-    return str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"
-
-
 def _worth(found: Inspection, row: int, change: int) -> str:
     """Write what a row does when it is given another change; a dot for its own."""
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
-    reach = (one.effect.high - one.effect.low) / 2
-    return f"{one.effect.difference:+z.2f} ± {reach:.2f}{' *' if one.matters else '  '}"
+    return f"{one.effect.difference:+z.2f} ± {one.effect.reach:.2f}{' *' if one.matters else '  '}"
 
 
 def _show_set(found: RuleSet) -> None:
@@ -171,7 +159,7 @@ def _show_set(found: RuleSet) -> None:
         most = ", ".join(f"{row} {signed(found.rules[k].delta_w[row])}" for row in often)
         chance = "" if one.chance is None else f"{one.chance.fitness:z.2f}"
         table.add_row(
-            found.names[k], str(found.clusters[k]), spread(one.fitness, one.standard_error), chance, most
+            found.names[k], str(found.clusters[k]), with_error(one.fitness, one.standard_error), chance, most
         )
     out.print(table)
     rows = new_table("row", "bits", "m", "use", "mean Δw", "agreement")
@@ -179,7 +167,7 @@ def _show_set(found: RuleSet) -> None:
         if found.use[row] > 0:
             mark = " *" if row in found.shared else "  "
             rows.add_row(
-                *_row_name(int(row)), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
+                *row_cells(int(row)), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
                 f"{found.agreement[row]:.0%}{mark}",
             )  # fmt: skip
     out.print(rows)

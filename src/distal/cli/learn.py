@@ -13,10 +13,11 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
+from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command
-from distal.cli.terminal import console, new_table, print_json, spread, visible
+from distal.cli.parser import Commands, Parser, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT, Behaviour
 from distal.evaluation.learn import learn
@@ -46,18 +47,12 @@ def add(commands: Commands) -> None:
 
 def add_evaluation(command: Parser, remark: str = "") -> None:
     """Add what `evaluate` reads, for this command and `distal climb`."""
-    command.add_argument("--no-chance", action="store_true", help="leave out chance; halves the time")
-    command.add_argument(
-        "--curves", action="store_true", help="with --json: both curves of every trial, EP and best EP so far"
-    )
-    command.add_argument(
-        "--csv", metavar="FILE", help="write every episode of every trial to a CSV file, chance included"
-    )
-    command.add_argument(
-        "--save",
-        metavar="FILE",
-        help="save the result with the best weights, for Result.load in Python (FILE.npz)",
-    )
+    add_options(command, {
+        "--no-chance": "leave out chance; halves the time",
+        "--curves": "with --json: both curves of every trial, EP and best EP so far",
+        "--csv FILE": "write every episode of every trial to a CSV file, chance included",
+        "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
+    })  # fmt: skip
     options.add_evaluation(command, remark=remark, switch=True)
 
 
@@ -144,8 +139,12 @@ def show_result(result: Result) -> None:
 def _fitness(result: Result, columns: list[Result]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
     gap = result.difference
-    beside = [] if gap is None else [spread(gap.mean, gap.standard_error, sign=True)]
-    yield ("fitness: mean best EP", *(spread(one.fitness, one.standard_error) for one in columns), *beside)
+    beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
+    yield (
+        "fitness: mean best EP",
+        *(with_error(one.fitness, one.standard_error) for one in columns),
+        *beside,
+    )
     if result.target is not None:
         what = "trials" if result.switch is None else "phases"
         yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
@@ -238,7 +237,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
     for one, phases in zip(columns, found, strict=True):
         lost = phases.forgetting
         if lost is not None:
-            gap = spread(lost.lost, lost.standard_error, sign=True)
+            gap = with_error(lost.lost, lost.standard_error, sign=True)
             out.print(
                 f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
                 f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"

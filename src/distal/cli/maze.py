@@ -11,7 +11,7 @@ from rich.text import Text
 from distal.base.checks import InputError
 from distal.base.files import SVG, check_target, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 
@@ -20,10 +20,14 @@ def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
-    command.add_argument("--list", action="store_true", help="list the named mazes with small pictures")
+    add_options(command, {
+        "--list": "list the named mazes with small pictures",
+    })  # fmt: skip
     options.add_levels(command, ", as a text picture only")
-    command.add_argument("--out", metavar="OUT", help="also write the text picture to a file")
-    command.add_argument("--svg", metavar="OUT", help="also write the picture to an SVG file")
+    add_options(command, {
+        "--out OUT": "also write the text picture to a file",
+        "--svg OUT": "also write the picture to an SVG file",
+    })  # fmt: skip
     options.add_heading(command)
 
 
@@ -66,7 +70,7 @@ def described(maze: Maze) -> dict[str, Any]:
         "start": {"row": maze.start[0], "column": maze.start[1]},
         "heading": maze.heading,
         "finals": finals,
-        "perfect_agent": perfect_agent(maze),
+        "perfect_agent": maze.perfect,
     }
 
 
@@ -101,7 +105,7 @@ def show_list(as_json: bool) -> None:
     for name, one in named.items():
         rows, columns = one.shape
         title = f"{name} (default)" if name == DEFAULT_MAZE else name
-        about = [title, f"{rows} × {columns}, perfect agent {perfect_agent(one):.2f}"]
+        about = [title, f"{rows} × {columns}, perfect agent {one.perfect:.2f}"]
         cards.append(Text("\n".join([*about, *small(one)]), no_wrap=True))
     out.print(Columns(cards, padding=(1, 3)))
 
@@ -120,9 +124,4 @@ def show_maze(maze: Maze) -> None:
     for symbol, cell, distance in zip(maze.symbols, maze.finals, maze.start_distances, strict=True):
         table.add_row(symbol, str(cell[0]), str(cell[1]), str(distance))
     out.print(table)
-    out.print(f"perfect agent (mean distance)  {perfect_agent(maze):.2f}")
-
-
-def perfect_agent(maze: Maze) -> float:
-    """Return the mean distance from the start to the final positions."""
-    return sum(maze.start_distances) / len(maze.start_distances)
+    out.print(f"perfect agent (mean distance)  {maze.perfect:.2f}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
 from distal.base.checks import InputError, counted, shown, suggestion
-from distal.cli.parser import Parser, number, whole
+from distal.cli.parser import Parser, add_options, number
 from distal.cli.terminal import progress, tell
 from distal.engines import Runner
 from distal.learners import DEFAULTS, Learner, find_learner
@@ -48,9 +48,11 @@ def add_evaluation(
     command: Parser, trials: int = 5, about: str = "", remark: str = "", switch: bool = False
 ) -> None:
     """Add what every evaluation has: how long, what for, in which task and network, and how it is run."""
-    command.add_argument("--episodes", type=whole, default=100, metavar="N", help="episodes per trial (100)")
-    text = f"trials per goal, per final position of a maze ({trials}){about}"
-    command.add_argument("--trials", type=whole, default=trials, metavar="N", help=text)
+    add_options(command, {
+        "--episodes N": "episodes per trial (100)",
+        "--trials N": f"trials per goal, per final position of a maze ({trials}){about}",
+    })  # fmt: skip
+    command.set_defaults(episodes=100, trials=trials)
     add_seed(command)
     add_resample(command)
     if switch:
@@ -62,41 +64,37 @@ def add_evaluation(
 
 def add_seed(command: Parser) -> None:
     """Add the seed."""
-    command.add_argument("--seed", type=whole, default=0, metavar="N", help="seed of all random numbers (0)")
+    add_options(command, {"--seed N": "seed of all random numbers (0)"})
+    command.set_defaults(seed=0)
 
 
 def add_heading(command: Parser) -> None:
     """Add the heading at the start."""
-    command.add_argument("--heading", metavar="H", help=f"start heading: {', '.join(HEADINGS)} (north)")
+    add_options(command, {"--heading H": f"start heading: {', '.join(HEADINGS)} (north)"})
 
 
 def add_resample(command: Parser) -> None:
     """Add how often fresh weights are drawn."""
-    command.add_argument(
-        "--resample", type=whole, metavar="R", help="draw fresh weights every R episodes (never)"
-    )
+    add_options(command, {"--resample R": "draw fresh weights every R episodes (never)"})
 
 
 def add_settings(command: Parser, remark: str = "", environments: bool = False) -> None:
     """Add network, maze and readings."""
     own = ", or what the environment allows" if environments else ""
-    command.add_argument("--hidden", type=whole, metavar="N", help=f"hidden neurons ({Settings.hidden})")
-    command.add_argument(
-        "--steps", type=whole, metavar="N", help=f"steps per episode ({Settings.steps}{own})"
-    )
-    command.add_argument("--neurons", metavar="WORD", help=explained(NEURONS, Settings.neurons))
     networks = {word: kind.label for word, kind in NETWORKS.items()}
-    command.add_argument("--network", metavar="WORD", help=explained(networks, Settings.network))
-    command.add_argument(
-        "--flip", type=number, metavar="X",
-        help="share of episodes after which the learner hears the opposite of its reward (0)",
-    )  # fmt: skip
-    command.add_argument("--maze", metavar="MAZE", help=maze_help())
+    add_options(command, {
+        "--hidden N": f"hidden neurons ({Settings.hidden})",
+        "--steps N": f"steps per episode ({Settings.steps}{own})",
+        "--neurons WORD": explained(NEURONS, Settings.neurons),
+        "--network WORD": explained(networks, Settings.network),
+        "--flip X": "share of episodes after which the learner hears the opposite of its reward (0)",
+        "--maze MAZE": maze_help(),
+    })  # fmt: skip
     add_heading(command)
     readings = command.add_argument_group(f"readings, our choices where the paper is silent{remark}")
     for name, values in READINGS.items():
         text = explained(values, getattr(Settings, name))
-        readings.add_argument(f"--{name.replace('_', '-')}", metavar="WORD", help=text)
+        add_options(readings, {f"--{name.replace('_', '-')} WORD": text})
 
 
 def add_task(command: Parser) -> None:
@@ -115,21 +113,20 @@ def task_help() -> str:
 
 def add_levels(command: argparse._ActionsContainer, remark: str = "") -> None:
     """Add the size of a T-maze."""
-    command.add_argument("--levels", type=whole, metavar="N", help=f"a T-maze of 1 to 4 levels{remark}")
-    command.add_argument(
-        "--width", type=whole, metavar="W", help="with --levels: corridors of 1 to 5 cells (3)"
-    )
+    add_options(command, {
+        "--levels N": f"a T-maze of 1 to 4 levels{remark}",
+        "--width W": "with --levels: corridors of 1 to 5 cells (3)",
+    })  # fmt: skip
 
 
 def add_switch(command: Parser) -> None:
     """Add goals that move."""
     group = command.add_argument_group("conditions that change")
-    group.add_argument("--switch", type=whole, metavar="E", help="the goal moves every E episodes (never)")
-    group.add_argument(
-        "--switch-to",
-        metavar="WORD",
-        help=f"{explained(SCHEDULES, NEW)}; or a list with the goals of all phases, such as 0,5,0",
-    )
+    add_options(group, {
+        "--switch E": "the goal moves every E episodes (never)",
+        "--switch-to WORD": f"{explained(SCHEDULES, NEW)}; or a list with the goals of all phases, such as "
+        "0,5,0",
+    })  # fmt: skip
 
 
 def _argument(text: str) -> tuple[str, Any]:
@@ -158,37 +155,21 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
         metavar="MODULE:CLASS",
         help="a wrapper around it, such as minigrid.wrappers:ImgObsWrapper; repeatable, innermost first",
     )
-    group.add_argument(
-        "--encode",
-        metavar="WORDS",
-        help="the encoding of observations as bits: binary, one-hot, bins:N, bins:N:quantiles, joined by "
-        "commas; or a function of the observation, my_module:my_function",
-    )
-    group.add_argument(
-        "--actions",
-        metavar="bins:N",
-        help="turns a continuous action into a few: N values of each number, from the lowest to the highest",
-    )
-    group.add_argument(
-        "--reward-scale",
-        type=whole,
-        metavar="N",
-        help="multiplies rewards: EP is minus N times the return (1; a table with fractional rewards finds "
-        "its own)",
-    )
-    group.add_argument(
-        "--starts",
-        type=whole,
-        metavar="N",
-        help="makes N goals, each with the start of one reset: seed=0, 1, … (one goal)",
-    )
+    add_options(group, {
+        "--encode WORDS": "the encoding of observations as bits: binary, one-hot, bins:N, "
+        "bins:N:quantiles, joined by commas; or a function of the observation, my_module:my_function",
+        "--actions bins:N": "turns a continuous action into a few: N values of each number, from the "
+        "lowest to the highest",
+        "--reward-scale N": "multiplies rewards: EP is minus N times the return (1; a table with "
+        "fractional rewards finds its own)",
+        "--starts N": "makes N goals, each with the start of one reset: seed=0, 1, … (one goal)",
+    })  # fmt: skip
 
 
 def add_elites(command: Parser, value: str | None) -> None:
     """Add what happens to the elites, as a reading of the paper."""
-    command.add_argument(
-        "--elites", default=value, metavar="WORD", help=explained(ELITES, GeneticAlgorithm.elites)
-    )
+    add_options(command, {"--elites WORD": explained(ELITES, GeneticAlgorithm.elites)})
+    command.set_defaults(elites=value)
 
 
 def explained(values: Mapping[str, str], chosen: str) -> str:
@@ -197,45 +178,22 @@ def explained(values: Mapping[str, str], chosen: str) -> str:
     return f"{meanings} ({chosen})"
 
 
-def add_report(command: Parser, out: str) -> None:
-    """Add what the commands that write a report share; `out` is what the help calls its folder."""
-    add_elites(command, GeneticAlgorithm.elites)
-    command.add_argument("--out", metavar="DIR", help=f"folder of the report ({out})")
-    add_force(command)
-    add_seed(command)
-    add_settings(command)
-    add_engine(command)
-
-
 def add_engine(command: Parser) -> None:
     """Add what runs the trials."""
     names = ", ".join((*engines.ENGINES, engines.AUTO))
-    command.add_argument(
-        "--engine",
-        metavar="NAME",
-        help=f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
-    )
-    command.add_argument(
-        "--workers",
-        type=whole,
-        metavar="N",
-        help="threads of the cpu engine (one per core), processes of engine steps (one per core) and of the "
-        "reference engine (1), cards of the gpu engine (all)",
-    )
-    command.add_argument(
-        "--cluster",
-        metavar="ADDRESS",
-        help="run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes on this machine",
-    )
+    add_options(command, {
+        "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
+        "--workers N": "threads of the cpu engine (one per core), processes of engine steps (one per core) "
+        "and of the reference engine (1), cards of the gpu engine (all)",
+        "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
+        "on this machine",
+    })  # fmt: skip
 
 
 def add_force(command: Parser) -> None:
     """Add what allows a folder to be overwritten."""
-    command.add_argument(
-        "--force",
-        action="store_true",
-        help="start over: remove only the files named in the folder's manifest",
-    )
+    text = "start over: remove only the files named in the folder's manifest"
+    add_options(command, {"--force": text})
 
 
 def maze_help() -> str:

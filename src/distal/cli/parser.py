@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from distal.base.checks import brief, path, shown, suggestion
@@ -102,6 +102,20 @@ def named_imports(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     return modules, others
 
 
+def add_options(to: argparse._ActionsContainer, options: Mapping[str, str]) -> None:
+    """Add options, each named as the help shows it: "--csv FILE", "--episodes N", "--quick".
+
+    The placeholder says what the value is: a whole number for N, any number for X, else text. An
+    option without one is on or off.
+    """
+    for shown_, text in options.items():
+        name, _, placeholder = shown_.partition(" ")
+        if placeholder:
+            to.add_argument(name, type=_READ.get(placeholder, str), metavar=placeholder, help=text)
+        else:
+            to.add_argument(name, action="store_true", help=text)
+
+
 def whole(text: str) -> int:
     """Read a whole number."""
     try:
@@ -116,3 +130,6 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{shown(text)} is not a number") from None
+
+
+_READ: dict[str, Callable[[str], Any]] = {**dict.fromkeys(("N", "E", "R", "W"), whole), "X": number}

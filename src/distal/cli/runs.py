@@ -13,11 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.checks import InputError, path
+from distal.base.display import with_error
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
 from distal.base.significance import SIGNIFICANT
-from distal.cli.parser import Commands, add_command
-from distal.cli.terminal import console, new_table, print_json, spread
+from distal.cli.parser import Commands, add_command, add_options
+from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.model.readings import BINARY, RECURRENT
@@ -56,12 +57,10 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "folder", metavar="DIR", help="a folder of distal evolve --out, or a folder of such folders"
     )
-    command.add_argument(
-        "--csv",
-        metavar="FILE",
-        help="write a CSV file with a row for each run: its winner, or the best so far, with chance and "
-        "its genes",
-    )
+    add_options(command, {
+        "--csv FILE": "write a CSV file with a row for each run: its winner, or the best so far, with "
+        "chance and its genes",
+    })  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
@@ -108,14 +107,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         state = "finished" if entry["finished"] else unfinished
         task = "" if entry["task"] == MAZES[DEFAULT_MAZE] else f"task {entry['task']}, "
         conditions = "".join(
-            f"{name} {entry[name]}, "
-            for name, usual in (
-                ("fitness", BEST),
-                ("neurons", BINARY),
-                ("network", RECURRENT),
-                ("switch", None),
-            )
-            if entry[name] != usual
+            f"{name} {entry[name]}, " for name, usual in _USUAL.items() if entry[name] != usual
         )
         out.print(
             f"{entry['folder']}: learner {entry['learner']}, {task}{conditions}"
@@ -128,7 +120,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         for run in entry["runs"]:
             fresh, chance = "", ("", "", "", "")
             if run["remeasured"] is not None:
-                fresh = spread(run["remeasured"], run["standard_error"])
+                fresh = with_error(run["remeasured"], run["standard_error"])
             if run["chance"] is not None:
                 own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
                 beats = "yes" if own.beats_chance else "no"

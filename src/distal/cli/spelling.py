@@ -32,9 +32,6 @@ def spelled(refusal: str, options: Collection[str]) -> str:
     Args:
         refusal: The line, as Python has it.
         options: The options of the command, as "--switch".
-
-    Returns:
-        The line for a person at a terminal.
     """
     for python, here in _WORDS:
         refusal = re.sub(python, here, refusal)

@@ -13,7 +13,7 @@ from typing import Any
 
 from distal.base.checks import folder
 from distal.cli import options, work
-from distal.cli.parser import Commands, add_command, number, whole
+from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
@@ -25,7 +25,6 @@ from distal.studies.study import Based, Option, Scaled, Study
 
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows
-_READ: dict[type, Any] = {str: str, int: whole, float: number}  # the values of options
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
@@ -39,13 +38,9 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
     command = add_command(commands, study.name, partial(run, study), study.title, study.about)
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
-        command.add_argument(
-            f"--{option.name.replace('_', '-')}", type=_READ[option.kind], default=option.default,
-            metavar=option.metavar, help=text,
-        )  # fmt: skip
-    command.add_argument(
-        "--out", metavar="DIR", help=f"folder of the report ({study.folder}-{study.word.upper()})"
-    )
+        add_options(command, {f"--{option.name.replace('_', '-')} {option.metavar}": text})
+        command.set_defaults(**{option.name: option.default})
+    add_options(command, {"--out DIR": f"folder of the report ({study.folder}-{study.word.upper()})"})
     options.add_force(command)
     options.add_seed(command)
     if issubclass(study, Based):

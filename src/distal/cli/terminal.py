@@ -92,8 +92,3 @@ def new_table(*columns: str | Text, wrap: bool = False) -> Table:
     for position, column in enumerate(columns):
         table.add_column(column, justify="right" if position else "left", no_wrap=position > 0 or not wrap)
     return table
-
-
-def spread(mean: float, error: float | None, sign: bool = False) -> str:
-    """Write a mean with its standard error, if there is one."""
-    return f"{mean:{'+' if sign else ''}z.2f}" + (f" ± {error:.2f}" if error is not None else "")

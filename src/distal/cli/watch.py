@@ -14,7 +14,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
 from distal.cli import options
-from distal.cli.parser import Commands, add_command, whole
+from distal.cli.parser import Commands, add_command, add_options, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 
 if TYPE_CHECKING:
@@ -34,25 +34,22 @@ def add(commands: Commands) -> None:
         "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
         "network. The trial is the first one that distal learn runs towards the goal with this seed.",
     )
-    command.add_argument(
-        "--against", metavar="LEARNER", help="show a second learner in the same trial; named as RULE"
-    )
-    command.add_argument(
-        "--goal",
-        metavar="GOAL",
-        help="the goal of the trial: a final position, or the name of a task's goal (3, or else the first)",
-    )
-    command.add_argument("--out", metavar="FILE", help="the page (watch.html; with a film, no page)")
-    command.add_argument("--open", action="store_true", help="show the page in the browser")
-    command.add_argument("--gif", metavar="FILE", help="write a film of the best agents so far")
-    command.add_argument("--mp4", metavar="FILE", help="the same as MP4; needs the extra video")
+    add_options(command, {
+        "--against LEARNER": "show a second learner in the same trial; named as RULE",
+        "--goal GOAL": "the goal of the trial: a final position, or the name of a task's goal (3, or else "
+        "the first)",
+        "--out FILE": "the page (watch.html; with a film, no page)",
+        "--open": "show the page in the browser",
+        "--gif FILE": "write a film of the best agents so far",
+        "--mp4 FILE": "the same as MP4; needs the extra video",
+    })  # fmt: skip
     command.add_argument(
         "--after",
         type=_counts,
         metavar="N,N,…",
         help="the film shows the best agent found within each number of episodes (100,1000,10000)",
     )
-    command.add_argument("--episodes", type=whole, metavar="N", help="episodes of the page (1000)")
+    add_options(command, {"--episodes N": "episodes of the page (1000)"})
     options.add_seed(command)
     options.add_resample(command)
     options.add_switch(command)

@@ -70,9 +70,6 @@ def seconds(episodes: int, learner: str, runner: Runner) -> float:
         episodes: How many.
         learner: The word for the kind; one that is not ours is taken to be as fast as "dsp".
         runner: The engine, and how many do its work.
-
-    Returns:
-        The seconds.
     """
     paces = MICROSECONDS.get(runner.engine, MICROSECONDS["reference"])
     return episodes * paces.get(learner, paces["dsp"]) * 1e-6 / _workers(runner)
@@ -93,9 +90,6 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
         batch: A batch of such trials.
         episodes: How many episodes.
         runner: Runs them.
-
-    Returns:
-        The seconds.
     """
     suited = runner.suited(batch)
     known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings, suited.engine)

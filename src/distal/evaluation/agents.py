@@ -238,16 +238,8 @@ class Agent:
         settings = Settings.from_dict(given.get("settings"))
         scales = tuple(NETWORKS[settings.network].scales)
         names = (
-            "first_action",
-            "seed",
-            "episode",
-            "name",
-            "settings",
-            "encoder",
-            "inputs",
-            "hidden",
-            "output",
-        )
+            "first_action", "seed", "episode", "name", "settings", "encoder", "inputs", "hidden", "output",
+        )  # fmt: skip
         kept = fields(given, FORMAT, VERSION, (*scales, *names), ("actions", "goals"))
         word, goals = kept.pop("actions", None), kept.pop("goals", None)
         hidden, output = _matrix("hidden", kept.pop("hidden")), _matrix("output", kept.pop("output"))

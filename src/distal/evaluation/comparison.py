@@ -235,12 +235,6 @@ class Comparison(Frozen):
         Args:
             what: "learners", "differences" (one row for each pair of learners) or "episodes" (one
                 for each learner, trial and episode).
-
-        Returns:
-            The table.
-
-        Raises:
-            InputError: If there is no such table, or pandas is not installed.
         """
         what = one_of("what", what, ("learners", "differences", "episodes"))
         if what == "episodes":
@@ -278,9 +272,6 @@ class Comparison(Frozen):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax)
         colours, beside = _colours(self.learners), self._chances()

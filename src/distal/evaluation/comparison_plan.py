@@ -96,9 +96,6 @@ class ComparisonPlan:
         Args:
             runner: Who runs them.
             progress: As in `compare`.
-
-        Returns:
-            The learners side by side, and each pair of them.
         """
         batch = self.conditions.batch(self.learners[:1])
         with followed(progress, "comparing", self.most_episodes, batch, runner) as told:

@@ -351,12 +351,6 @@ class Inspection(Frozen):
             what: "usage" (share of the updates by row and layer), "knockouts" (what each row's
                 other changes do), or "eta", "theta", "alpha_h" or "alpha_o" (fitness along it).
             ax: Where to draw; on a new figure if left out.
-
-        Returns:
-            The axes.
-
-        Raises:
-            InputError: If there is no such part, or `ax` is no Matplotlib Axes.
         """
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))
         on = axes_or_new(ax, 5, 6)

@@ -83,9 +83,6 @@ class InspectionPlan:
         Args:
             runner: Who runs the trials.
             progress: As in `inspect`.
-
-        Returns:
-            What was found.
         """
         batch = self.conditions.batch(self.rules[:1])
         with followed(progress, "inspecting", self.episodes, batch, runner) as told:

@@ -78,9 +78,6 @@ class Phases(Frozen):
             goals: The goal of each trial in each phase.
             switch: When goals move.
             target: The EP at or below which a goal counts as reached, if there is one.
-
-        Returns:
-            The phases.
         """
         episodes, every = best.shape[1], switch.every
         if goals.shape != (len(best), switch.phases(episodes)):

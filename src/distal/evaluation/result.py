@@ -286,9 +286,6 @@ class Result(Frozen):
             trial: which trial, from 0; the first with the lowest EP if left out. Where goals
                 moved, EPs of the last phase count, and the agent is the best of that phase.
 
-        Returns:
-            The agent.
-
         Raises:
             InputError: if no weights were kept, there is no such trial, the result was loaded
                 without its task and needs it, or its learner changes the weights within an
@@ -407,9 +404,6 @@ class Result(Frozen):
             path: The file.
             task: The task, given again: where it was made in Python.
 
-        Returns:
-            The result.
-
         Raises:
             InputError: If the file cannot be read, is damaged or no result, or is one of another task.
         """
@@ -514,9 +508,6 @@ class Result(Frozen):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax)
         for end in [] if self.switch is None else self.switch.ends(self.episodes)[:-1]:

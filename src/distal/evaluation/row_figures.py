@@ -22,6 +22,11 @@ def row_label(row: int) -> str:
     return f"{row // 2:04b} {'+' if row % 2 else '−'}"
 
 
+def row_cells(row: int) -> list[str]:
+    """Return a row in the cells of a table: its number, its trace bits and m."""
+    return [str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"]
+
+
 def _row_axis(axes: Axes, label: bool = True) -> None:
     """Let the axis be the 32 rows, from the top."""
     axes.set_ylim(31.6, -0.6)

@@ -126,17 +126,8 @@ class RuleSet(Frozen):
         """Return all numbers and every setting that made them, ready for JSON."""
         own = self.results[0].to_dict()
         kept = (
-            "episodes",
-            "trials",
-            "resample",
-            "seed",
-            "engine",
-            "hidden",
-            "steps",
-            "maze",
-            "heading",
-            "task",
-        )
+            "episodes", "trials", "resample", "seed", "engine", "hidden", "steps", "maze", "heading", "task",
+        )  # fmt: skip
         return {
             "rules": [
                 {
@@ -187,9 +178,6 @@ class RuleSet(Frozen):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax, 5, 6)
         table = np.array([self.rules[k].delta_w for k in self.order]).T
@@ -204,9 +192,6 @@ def find_rules(given: object) -> tuple[Rule, ...]:
     Args:
         given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
             rule files; a rule or what names one; or a list of all these.
-
-    Returns:
-        The rules, in order.
 
     Raises:
         InputError: If there is no such rule, or a folder holds none.

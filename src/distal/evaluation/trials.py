@@ -68,9 +68,6 @@ class Conditions:
 
         `door` is the function that is called, for the nearest right spelling of an unknown keyword; `fewest`
         the fewest episodes, and those until fresh weights, that make sense there.
-
-        Raises:
-            InputError: If something is wrong.
         """
         episodes = integer("episodes", episodes, fewest, MAX_COUNT)
         if resample is not None:

@@ -97,6 +97,11 @@ class Usage(Frozen):
         }
 
 
+def shares_of(usage: Usage, row: int) -> list[float]:
+    """Return the shares of a row: of all updates, of each layer's, of the first and the last tenth."""
+    return [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
+
+
 def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Divide counts (..., rows) by their sum; a part without updates has no shares."""
     total = counts.sum(axis=-1, keepdims=True)

@@ -166,9 +166,6 @@ class Rule(Learner):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax, 7.2, 2.4)
         numbers = "   ".join(f"{name} = {value:.4g}" for name, value in self.numbers.items())

@@ -199,9 +199,6 @@ class Learner(ABC):
 
         Args:
             network: The network, where the number of genes depends on it.
-
-        Returns:
-            The names.
         """
         discrete, continuous = (cls.genes if network is None else cls.genes_for(network)) or (0, 0)
         counted = tuple(f"continuous_{k}" for k in range(continuous))

@@ -227,9 +227,6 @@ class PlasticNetwork:
             path: The file.
             task: The task again, if it was made with one.
 
-        Returns:
-            The network.
-
         Raises:
             InputError: If the file cannot be read, is damaged, or is of another task.
         """

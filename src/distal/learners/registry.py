@@ -108,9 +108,6 @@ def find_learner(learner: Learner | str | Path) -> Learner:
             "champion:1"), the file of a learner, or the word for a kind that has a default ("hc",
             "chance").
 
-    Returns:
-        The learner.
-
     Raises:
         InputError: If it is nothing of the kind, or the file is damaged.
     """

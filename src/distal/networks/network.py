@@ -193,12 +193,6 @@ class Network(ABC):
         Args:
             seed: The seed of the trial.
             episode: The number of the episode, from 0.
-
-        Returns:
-            The weights.
-
-        Raises:
-            InputError: If a number is out of its range.
         """
         seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)
         return self._drawn(seed, draws.WEIGHTS, episode, draws.uniform)

@@ -200,9 +200,6 @@ class Config:
         Args:
             budget: Episodes of a run.
 
-        Returns:
-            The generations after the first population.
-
         Raises:
             InputError: If they do not suffice for the first population.
         """

@@ -138,11 +138,7 @@ def configured(
     settings: SettingsDict | None = None,
     **numbers: Any,
 ) -> Config:
-    """Return the configuration of an evolution, all of it checked; the arguments are those of `evolve`.
-
-    Raises:
-        InputError: If something is wrong.
-    """
+    """Return the configuration of an evolution, all of it checked; the arguments are those of `evolve`."""
     settings = {} if settings is None else settings
     _refuse_options_of_the_search(settings)
     chosen = chosen_task(task, maze)

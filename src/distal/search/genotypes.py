@@ -98,9 +98,6 @@ class Finalists(Frozen):
         Args:
             groups: The groups.
             count: How many, at most.
-
-        Returns:
-            The best.
         """
         groups = sequence("groups", groups, "a list of Finalists")
         if not groups or not all(isinstance(group, Finalists) for group in groups):
@@ -116,9 +113,6 @@ class Finalists(Frozen):
 
         Args:
             count: How many, at most.
-
-        Returns:
-            The distinct ones, in their order.
         """
         count = integer("count", count, 1)
         genes = np.concatenate([self.genotypes.discrete, self.genotypes.continuous], axis=1)

@@ -300,9 +300,6 @@ class Evolved(Frozen):
 
         Returns:
             The axes, with `figure.savefig` to write them to a file.
-
-        Raises:
-            InputError: If `ax` is no Matplotlib Axes.
         """
         on = axes_or_new(ax)
         fresh = [(winner.remeasured, winner.standard_error) for winner in self.winners]

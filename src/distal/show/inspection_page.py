@@ -15,9 +15,9 @@ from distal.base.checks import InputError, counted, folder, shown, straight
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
-from distal.evaluation.row_figures import row_label
+from distal.evaluation.row_figures import row_cells, row_label
 from distal.evaluation.rule_set import CLUSTERS, RuleSet
-from distal.evaluation.usage import LAYERS
+from distal.evaluation.usage import LAYERS, shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import blank, inline, own_style, render_svg, standalone
@@ -135,7 +135,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
     used = [row for row in range(ROWS) if row not in found.usage.unused]
     trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
-    own = {row: [*_row_cells(row), signed(found.rule.delta_w[row])] for row in used}
+    own = {row: [*row_cells(row), signed(found.rule.delta_w[row])] for row in used}
     worth = {(one.row, one.change): one for one in found.knockouts}
     cells = {at: f"{one.effect.difference:+z.2f} ± {one.effect.reach:.2f}" for at, one in worth.items()}
     tones = {
@@ -158,7 +158,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
             "", "", "Use: share of all updates; by layer: share of the updates of that layer; first and last "
             "tenth: share of the updates of that part of the trial.",
             ("row", "bits", "m", "change", "use", *LAYERS, "first tenth", "last tenth"),
-            [[*own[row], *_use_cells(found, row)] for row in used],
+            [[*own[row], *(f"{share:.1%}" for share in shares_of(found.usage, row))] for row in used],
         ),
         Heading("The modulatory signal"),
         Table(
@@ -186,16 +186,6 @@ def _rule_blocks(found: Inspection) -> list[Block]:
     ]  # fmt: skip
 
 
-def _row_cells(row: int) -> list[str]:
-    return [str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"]
-
-
-def _use_cells(found: Inspection, row: int) -> list[str]:
-    usage = found.usage
-    shares = [usage.rows[row], *usage.layers[:, row], usage.tenths[0][row], usage.tenths[-1][row]]
-    return [f"{share:.1%}" for share in shares]
-
-
 def _set_blocks(found: RuleSet) -> list[Block]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
     chance = ["" if one.chance is None else f"{one.chance.fitness:z.2f}" for one in found.results]
@@ -216,7 +206,7 @@ def _set_blocks(found: RuleSet) -> list[Block]:
             "", "", "Marked are rows on which the rules agree.",
             ("row", "bits", "m", "use", "mean change", "agreement"),
             [
-                [*_row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
+                [*row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",
                  f"{found.agreement[row]:.0%}"]
                 for row in used
             ],

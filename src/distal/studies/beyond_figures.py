@@ -9,7 +9,7 @@ from distal.base.colours import LIGHT
 from distal.evaluation.measures import BEST
 from distal.studies.beyond_outcome import Outcome, gain
 from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Pair
-from distal.studies.figures import bars, draw_curve, episodes_axis, grid, legend
+from distal.studies.figures import bars, draw_curve, episodes_axis, grid, legend, title
 from distal.studies.intervals import Interval
 from distal.studies.study import Scale
 
@@ -43,8 +43,8 @@ def figure_of(outcome: Outcome, scale: Scale) -> Figure:
 
 def _panels(titles: Sequence[str], width: float = 7.6, height: float = 3.1) -> tuple[Figure, list[Axes]]:
     figure, panels = grid(1, len(titles), width, height, sharey=len(titles) > 1)
-    for axes, title in zip(panels[0], titles, strict=True):
-        axes.set_title(title, loc="left", fontsize=9)
+    for axes, text in zip(panels[0], titles, strict=True):
+        title(axes, text)
     return figure, list(panels[0])
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, integer, sequence, unit_interval
+from distal.base.checks import InputError, integer, unit_interval
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
@@ -29,7 +29,7 @@ from distal.studies.beyond_plan import (
     World,
 )
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
-from distal.studies.records import Count, Finished, NotNegative, Record, Seed
+from distal.studies.records import Count, Finished, NotNegative, Record
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
@@ -206,18 +206,11 @@ class Outcome(Record):
     comparisons: dict[Pair, Corrected]
     runs: dict[str, dict[str, tuple[float, ...]]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        compared = {pair.name: one.to_dict() for pair, one in self.comparisons.items()}
-        return {**super().to_dict(), "question": self.question.name, "comparisons": compared}
-
     @classmethod
-    def of_question(cls, data: Any, question: Question) -> Outcome:
+    def of_thing(cls, data: Any, thing: Question, **known: Any) -> Outcome:
         """Read what was measured for a question."""
-        if data["question"] != question.name:
-            raise InputError(f"there is no answer to {question.title!r} where it should be")
-        compared = {pair: Corrected.from_dict(data["comparisons"][pair.name]) for pair in question.pairs}
-        return cls._read(data, question=question, comparisons=compared)
+        compared = {pair: Corrected.from_dict(data["comparisons"][str(pair)]) for pair in thing.pairs}
+        return super().of_thing(data, thing, comparisons=compared, **known)
 
     def _check(self) -> None:
         """Refuse an outcome that does not hold what its question asks for."""
@@ -254,24 +247,18 @@ class BeyondStudy(Finished):
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-beyond", 1)
     HOLDS: ClassVar[str] = "study beyond the paper"
-    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "questions"}
+    KEYS: ClassVar[Mapping[str, str]] = {"version": "distal", "outcomes": "questions"}
 
-    version: str
     scale: Scale
-    seed: Seed
     engine: str
-    machine: dict[str, Any]
-    seconds: dict[str, NotNegative]
     evolutions: dict[str, Evolution]
     outcomes: tuple[Outcome, ...]
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return how much was run, no size missing, and the outcomes, one for each question."""
-        questions = sequence("questions", data["outcomes"], f"a list of {len(QUESTIONS)} outcomes")
-        pairs = zip(questions, QUESTIONS, strict=True)
         scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
-        return {"scale": scale, "outcomes": tuple(Outcome.of_question(*each) for each in pairs)}
+        return {"scale": scale, "outcomes": Outcome.of_each(data["questions"], QUESTIONS)}
 
     def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""

@@ -14,6 +14,7 @@ from distal.evaluation.measures import BEST, LAST, MEAN
 from distal.model.readings import BINARY, SIGMOID
 from distal.model.settings import Settings
 from distal.search.config import Config
+from distal.studies.records import Named
 from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, levels_task, scaled_steps
 from distal.tasks.switching import BACK, NEW, Switch
@@ -54,8 +55,7 @@ class Place:
     @property
     def perfect(self) -> float:
         """The mean EP of an agent that takes the shortest way."""
-        distances = self.task.maze.start_distances
-        return sum(distances) / len(distances)
+        return self.task.maze.perfect
 
     def per_goal(self, trials: int) -> int:
         """Return how many trials each goal has, so that there are at least so many."""
@@ -84,7 +84,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class World:
+class World(Named):
     """What learners are tested in; goals move as `moves` says."""
 
     name: str
@@ -149,14 +149,13 @@ class Pair:
     of: str
     runs: bool = False
 
-    @property
-    def name(self) -> str:
-        """The name in files."""
+    def __str__(self) -> str:
+        """Return the name in files."""
         return f"{self.own} - {self.other}, {self.of}{', runs' if self.runs else ''}"
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(Named):
     """A question: whom it tests, and whom it compares.
 
     `everyone` is the world in which the winners of all runs are tested, if it is not enough

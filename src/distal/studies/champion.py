@@ -181,11 +181,7 @@ class Champion(Record):
 
     @classmethod
     def from_dict(cls, data: object) -> Champion:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
             unknown = set(given["record"]) - set(cls.__dataclass_fields__)

@@ -111,7 +111,7 @@ def agreement(lines: Iterable[Line]) -> str:
 def compare(result: Reproduction) -> list[Line]:
     """Return every number of the paper beside ours."""
     paper, size, found = paper_results(), result.scale, result.appendix
-    perfect = float(np.mean(result.maze.start_distances))
+    perfect = result.maze.perfect
     runs = paper["evolution_100_episodes"]["runs"]
     other = other_elites(result.elites)
     trials, episodes = result.episodes["dsp"].shape

@@ -163,9 +163,14 @@ def grid(
     return figure, figure.subplots(rows, columns, squeeze=False, **share)
 
 
+def title(axes: Axes, text: str, **style: Any) -> None:
+    """Give a panel a title."""
+    axes.set_title(text, loc="left", fontsize=9, **style)
+
+
 def letter(axes: Axes, position: int, text: str) -> None:
     """Give a panel a letter and a title."""
-    axes.set_title(f"({'abcdefgh'[position]}) {text}", loc="left", fontsize=9)
+    title(axes, f"({'abcdefgh'[position]}) {text}")
 
 
 def legend(

@@ -9,7 +9,7 @@ import numpy as np
 
 from distal.base.colours import LIGHT
 from distal.base.significance import SIGNIFICANT
-from distal.studies.figures import grid, legend
+from distal.studies.figures import grid, legend, title
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy
 from distal.studies.reading_tests import BINS, SHUFFLES, papers_likelihood
 from distal.studies.report import Figure, p_value
@@ -125,7 +125,7 @@ def evolution(study: ReadingStudy) -> Drawing:
                 )  # fmt: skip
             _stroke(axes, search.chance, row, "chance", "chance", 0.42, linewidth=2, zorder=1)
         _rows(axes, outcomes)
-        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
+        title(axes, name, fontweight="bold")
         axes.set_xlabel("mean best EP (lower is better)")
     legend(figure, 3, order=(*_MARKS, "chance", "the paper, first generation", "the paper, last generation"))
     return figure
@@ -177,13 +177,13 @@ def appendix(study: ReadingStudy) -> Drawing:
         ("r (higher is better)", [(test.r, test.noise_r) for test in tests]),
         ("rms (lower is better)", [(test.rms, test.noise_rms) for test in tests]),
     )
-    for axes, (title, values) in zip(panels, columns, strict=True):
+    for axes, (label, values) in zip(panels, columns, strict=True):
         for row, (value, noise) in enumerate(values):
             _stroke(axes, noise, row, "noise alone gives this", linewidth=1.2, linestyle=":")
             words = "against the paper’s numbers"
             axes.plot(value, row, "o", color=LIGHT["dsp"], markersize=7, zorder=3, label=words)
         _rows(axes, outcomes)
-        axes.set_xlabel(title)
+        axes.set_xlabel(label)
     panels[0].set_xlim(min(0.0, *(test.r for test in tests)) - 0.05, 1.02)
     panels[1].set_xlim(left=0)
     legend(figure, 2)
@@ -205,7 +205,7 @@ def likelihood(study: ReadingStudy) -> Drawing:
                 label="the paper’s own rules, one left out at a time",
             )  # fmt: skip
         _rows(axes, outcomes)
-        axes.set_title(name, loc="left", fontsize=9, fontweight="bold")
+        title(axes, name, fontweight="bold")
         axes.set_xlabel("log-likelihood against uniform")
     if study.is_papers:
         legend(figure, 1)
@@ -245,6 +245,6 @@ def all_figures(study: ReadingStudy) -> list[Figure]:
          "others."),
     )  # fmt: skip
     return [
-        Figure(name, title, caption, partial(one, study))
-        for name, (title, caption), one in zip(FIGURES, words, draw, strict=True)
+        Figure(name, heading, caption, partial(one, study))
+        for name, (heading, caption), one in zip(FIGURES, words, draw, strict=True)
     ]

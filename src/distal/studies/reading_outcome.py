@@ -9,7 +9,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from distal.base.checks import InputError, one_of, sequence, shown
+from distal.base.checks import InputError, one_of, shown
 from distal.learners import Learner
 from distal.learners.shipped import Rule, published_rules
 from distal.model import maze as mazes
@@ -20,7 +20,7 @@ from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import in_the_paper
 from distal.studies.reading_tests import Fifteen, Likelihood, Pairing
-from distal.studies.records import Finished, NotNegative, Record, Seed
+from distal.studies.records import Finished, Record
 from distal.studies.study import Scale
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more
@@ -256,11 +256,11 @@ class Findings(Record):
         }
 
     @classmethod
-    def of_variant(cls, data: Any, variant: Variant) -> Findings:
+    def of_thing(cls, data: Any, thing: Variant, **known: Any) -> Findings:
         """Read what a variant gave."""
-        if (data["reading"], data["value"]) != (variant.reading, variant.value):
-            raise InputError(f"an outcome is of {shown(data['reading'])}, expected {variant.label}")
-        return cls._read(data, variant=variant)
+        if (data["reading"], data["value"]) != (thing.reading, thing.value):
+            raise InputError(f"an outcome is of {shown(data['reading'])}, expected {thing.label}")
+        return cls._read(data, variant=thing)
 
 
 @dataclass(frozen=True)
@@ -282,19 +282,20 @@ class ReadingStudy(Finished):
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-readings", 2)
     HOLDS: ClassVar[str] = "study of readings"
-    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "variants"}
+    KEYS: ClassVar[Mapping[str, str]] = {"version": "distal", "outcomes": "variants"}
     MORE: ClassVar[tuple[str, ...]] = ("heading",)
 
-    version: str
     scale: Scale
-    seed: Seed
     settings: Settings
     elites: str
     maze: Maze
     engine: str
-    machine: dict[str, Any]
-    seconds: dict[str, NotNegative]
     outcomes: tuple[Findings, ...]
+
+    @property
+    def heading(self) -> str:
+        """The heading at the start of the maze."""
+        return self.maze.heading
 
     @property
     def base(self) -> Findings:
@@ -310,19 +311,11 @@ class ReadingStudy(Finished):
         """
         return (self.settings.steps, self.settings.hidden, len(self.maze.finals)) == (100, 20, 8)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and what made them, ready for JSON."""
-        own = super().to_dict()
-        maze = {"maze": list(self.maze.picture), "heading": self.maze.heading}
-        after = {name: own.pop(name) for name in ("engine", "machine", "seconds", "variants")}
-        return {**own, **maze, **after}
-
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the base, and what was measured of it and of every other value and maze."""
         elites = one_of("elites", data["elites"], ELITES)
         base, maze = Settings.from_dict(data["settings"]), Maze(data["maze"], data["heading"])
         asked = variants(base, GeneticAlgorithm(elites=elites), maze)
-        found = sequence("variants", data["outcomes"], f"a list of {len(asked)} outcomes")
-        outcomes = tuple(Findings.of_variant(*each) for each in zip(found, asked, strict=True))
+        outcomes = Findings.of_each(data["variants"], asked)
         return {"elites": elites, "settings": base, "maze": maze, "outcomes": outcomes}

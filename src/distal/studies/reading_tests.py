@@ -103,9 +103,6 @@ def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values:
         winners: (winners, genes).
         rules: (rules, genes).
         values: How many values a gene can have.
-
-    Returns:
-        The natural logarithm of the ratio of likelihoods of all rules together.
     """
     counts = (winners[:, :, None] == np.arange(values)).sum(axis=0)  # (genes, values)
     share = (counts + PRIOR / values) / (len(winners) + PRIOR)

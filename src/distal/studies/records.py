@@ -1,12 +1,13 @@
 """Numbers as JSON and back: frozen dataclasses whose fields say by their types how they are checked.
 
 A number that has a range is `Annotated` with the check of it. `read` and `plain` know lists,
-dictionaries, learners, records, and whatever has `to_dict` and `from_dict` of its own.
+dictionaries, learners, mazes, records, and whatever has `to_dict` and `from_dict` of its own.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin, get_type_hints
@@ -19,11 +20,13 @@ from distal.base.checks import (
     not_negative,
     number,
     sequence,
+    shown,
     text,
     unit_interval,
 )
 from distal.learners import Learner, embedded, from_embedded
 from distal.model.draws import MAX_SEED
+from distal.model.maze import Maze
 
 Share = Annotated[float, unit_interval]
 NotNegative = Annotated[float, not_negative]
@@ -32,13 +35,34 @@ Seed = Annotated[int, partial(integer, low=0, high=MAX_SEED)]
 Natural = Annotated[int, partial(integer, low=0)]
 _CHECKS: dict[Any, Any] = {float: number, str: text}
 
+# How the file of a study begins: what made it, before all numbers.
+_MADE = (
+    "format", "version", "distal", "scale", "budget", "seed", "settings", "elites", "maze", "heading", "engine",
+    "machine", "seconds",
+)  # fmt: skip
+
+
+class Named:
+    """Something that a study asks about, a task or a question: JSON has its name."""
+
+    name: str
+
 
 class Record:
-    """A frozen dataclass that is written to JSON by its fields, and read back."""
+    """A frozen dataclass that is written to JSON by its fields, and read back.
+
+    Attributes:
+        KEYS: The names in JSON of fields that have another one there.
+        FIRST: The names in JSON that stand first there; the others have the order of the fields.
+    """
+
+    KEYS: ClassVar[Mapping[str, str]] = {}
+    FIRST: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields, ready for JSON."""
-        return {one.name: plain(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        found = {self.KEYS.get(name, name): plain(getattr(self, name)) for name in self._kinds()}
+        return {**{name: found[name] for name in self.FIRST if name in found}, **found}
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
@@ -53,58 +77,78 @@ class Record:
     def _read(cls, data: object, **known: Any) -> Self:
         """Read all fields but those that are known."""
         given = instance(cls.__name__.lower(), data, dict, "its fields, by name")
-        kinds = {name: kind for name, kind in _kinds(cls).items() if name not in known}  # type: ignore[arg-type]
-        found = cls(**{name: read(kind, name, given[name]) for name, kind in kinds.items()}, **known)
+        kinds = {name: kind for name, kind in cls._kinds().items() if name not in known}
+        read_ = {name: read(kind, name, given[cls.KEYS.get(name, name)]) for name, kind in kinds.items()}
+        found = cls(**read_, **known)
         found._check()
         return found
+
+    @classmethod
+    def of_each(cls, data: object, things: Sequence[Any], *more: Any) -> tuple[Self, ...]:
+        """Read a list that holds the record of each of these things, in their order."""
+        found = sequence("the list of outcomes", data, f"{len(things)} of them")
+        if len(found) != len(things):
+            raise InputError(f"there are {len(found)} outcomes, expected {len(things)}")
+        return tuple(cls.of_thing(one, thing, *more) for one, thing in zip(found, things, strict=True))
+
+    @classmethod
+    def of_thing(cls, data: Any, thing: Any, **known: Any) -> Self:
+        """Read the record of a thing, which is its first field, and may know further fields."""
+        first = next(iter(cls._kinds()))
+        name = data[cls.KEYS.get(first, first)]
+        if name != thing.name:
+            raise InputError(f"an outcome is of {shown(name)}, expected {thing.name}")
+        return cls._read(data, **{first: thing}, **known)
 
     def _check(self) -> None:
         """Refuse fields that were read and do not fit together."""
 
+    @classmethod
+    @cache
+    def _kinds(cls) -> dict[str, Any]:
+        """Return the types of the fields."""
+        hints = get_type_hints(cls, include_extras=True)
+        return {one.name: hints[one.name] for one in fields(cls)}  # type: ignore[arg-type]
 
-@cache
-def _kinds(record: type) -> dict[str, Any]:
-    """Return the types of the fields of a record."""
-    hints = get_type_hints(record, include_extras=True)
-    return {one.name: hints[one.name] for one in fields(record)}
 
-
+@dataclass(frozen=True)
 class Finished(Record):
     """All that a study gave, as it stands in a file of its own.
 
     Attributes:
         FORMAT: The word in the file that says what it is, and the version of its form.
         HOLDS: What it is, in words.
-        KEYS: The names in the file of fields that have another one there.
-        MORE: Further names in the file.
+        MORE: Properties that are in the file too.
+        version: The version of Distal.
+        seed: The seed.
+        machine: A description of the machine.
+        seconds: How long each stage took.
     """
 
     FORMAT: ClassVar[tuple[str, int]]
     HOLDS: ClassVar[str]
-    KEYS: ClassVar[dict[str, str]]
     MORE: ClassVar[tuple[str, ...]] = ()
 
+    version: str
+    seed: Seed
+    machine: dict[str, Any]
     seconds: dict[str, NotNegative]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers and what made them, ready for JSON."""
         name, version = self.FORMAT
-        found = {self.KEYS.get(field, field): value for field, value in super().to_dict().items()}
         seconds = {stage: round(value, 2) for stage, value in self.seconds.items()}
-        return {"format": name, "version": version, **found, "seconds": seconds}
+        more = {name: plain(getattr(self, name)) for name in self.MORE}
+        found = {"format": name, "version": version, **super().to_dict(), **more, "seconds": seconds}
+        return {**{name: found[name] for name in _MADE if name in found}, **found}
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         try:
-            named = {cls.KEYS.get(field, field): field for field in (*_kinds(cls), *cls.MORE)}  # type: ignore[arg-type]
-            given = checks.fields(data, *cls.FORMAT, tuple(named))
-            found = {field: given[name] for name, field in named.items()}
-            return cls._read(found, **cls._known(found))
+            names = [cls.KEYS.get(name, name) for name in cls._kinds()]
+            given = checks.fields(data, *cls.FORMAT, (*names, *cls.MORE))
+            return cls._read(given, **cls._known(given))
         except InputError as error:
             raise InputError(f"this is not a {cls.HOLDS}: {error}") from None
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
@@ -121,9 +165,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, Learner):
         return embedded(value)
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
+        return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, tuple):
         return [plain(one) for one in value]
+    if isinstance(value, Named):
+        return value.name
+    if isinstance(value, Maze):
+        return list(value.picture)
     return value.to_dict() if hasattr(value, "to_dict") else value
 
 
@@ -134,9 +182,6 @@ def read(kind: Any, name: str, value: Any) -> Any:
         kind: A type, as in the annotation of a field.
         name: What a refusal calls the value.
         value: What was read.
-
-    Returns:
-        The value.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin is Annotated:
@@ -145,7 +190,7 @@ def read(kind: Any, name: str, value: Any) -> Any:
         return None if value is None else read(inner[0], name, value)
     if origin is tuple:
         return tuple(read(inner[0], name, one) for one in sequence(name, value, "a list"))
-    if origin is dict:
+    if origin in (dict, Mapping):
         entries = instance(name, value, dict, "a dictionary")
         return {text(name, key): read(inner[1], key, one) for key, one in entries.items()}
     if kind in _CHECKS:

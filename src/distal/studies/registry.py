@@ -27,9 +27,6 @@ def write_report(result: Any, out: str | Path) -> Path:
             `study_beyond`, `study_rivals` or `champions` returns.
         out: The folder of the work itself, or any that holds no file of these names.
 
-    Returns:
-        The path of the page.
-
     Raises:
         InputError: If the result is something else, or the folder cannot be used.
     """

@@ -17,7 +17,7 @@ from distal.base.colours import LIGHT
 from distal.model.maze import START, WALL, maze_name, triple_t_maze
 from distal.search.config import REMEASURED
 from distal.studies.appendix import EPISODES, NARROW, Agreement
-from distal.studies.figures import bars, blank, grid, legend, letter, line_and_band
+from distal.studies.figures import bars, blank, grid, legend, letter, line_and_band, title
 from distal.studies.intervals import Interval
 from distal.studies.report import Figure
 from distal.studies.reproduction import RESAMPLE, Reproduction, paper_results
@@ -94,7 +94,7 @@ def evolution(result: Reproduction) -> Drawing:
         _chance_line(axes, result, kind)
         name = {"dsp": "DSP rules", "hc": "hill climbing parameters"}[kind]
         if len(kinds) == 1:
-            axes.set_title(name, loc="left", fontsize=9)
+            title(axes, name)
         else:
             letter(axes, position, name)
         axes.set_xlabel("generation")
@@ -224,7 +224,7 @@ def _papers_range(axes: Axes, result: Reproduction, low: float, high: float) -> 
 
 
 def _perfect(axes: Axes, result: Reproduction) -> None:
-    mean = float(np.mean(result.maze.start_distances))
+    mean = result.maze.perfect
     axes.axhline(mean, color=LIGHT["goal"], linestyle="--", linewidth=1.1, label=f"perfect agent: {mean:g}")
 
 

@@ -7,25 +7,23 @@ ten is turned round. All learners of a task have the same trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from distal.base.checks import InputError, counted, sequence, shown
+from distal.base.checks import InputError, counted
 from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner, pace
+from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
-from distal.learners import Learner, chance_for
+from distal.learners import chance_for
 from distal.model.draws import child_seed
 from distal.model.maze import maze
-from distal.studies.figures import draw_curve, grid, legend
-from distal.studies.intervals import Corrected, Curve, Gap, Interval, Measured
-from distal.studies.records import Count, Finished, NotNegative, Record, Seed
+from distal.studies import tested
+from distal.studies.intervals import Corrected, Gap, Interval
+from distal.studies.records import Finished
 from distal.studies.report import (
     Block,
     Figure,
@@ -42,14 +40,13 @@ from distal.studies.report import (
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Scale, Scaled
-from distal.studies.tasks import Planned, title_and_range
+from distal.studies.tested import Planned, Tested, about
 from distal.studies.worlds import WORLDS as TASK_WORLDS
 from distal.studies.worlds import World
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 MARKS = (100, 1_000, 10_000)  # episodes after which learners are compared
@@ -98,47 +95,24 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Tested(Record):
-    """A learner in a task: who it is, and how it did.
+class Rival(Tested):
+    """A learner in a task.
 
-    `run` is the run that it won, `remeasured` its fitness there on fresh trials, by which it was chosen
-    among the winners of all runs. `versus` compares it with the table after each number of episodes; p is
-    corrected for all comparisons in the task. `flipped` is its mean best EP where rewards are turned round.
+    `versus` compares it with the table after each number of episodes; p is corrected for all comparisons
+    in the task. `flipped` is its mean best EP where rewards are turned round.
     """
 
-    learner: Learner
-    run: Count
-    remeasured: float
-    marks: tuple[Measured, ...]
+    FIRST: ClassVar[tuple[str, ...]] = ("learner", "run", "remeasured", "marks", "flipped", "versus")
+
     flipped: tuple[Interval, ...]
     versus: tuple[Corrected, ...]
-    curve: Curve
-    chance_curve: Curve
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class Outcome(tested.Outcome):
     """What was measured in a task, by the kind of learner."""
 
-    world: World
-    inputs: Count
-    outputs: Count
-    goals: Count
-    steps: Count
-    tested: dict[str, Tested]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, ready for JSON."""
-        own = super().to_dict()
-        del own["world"]
-        return {"task": self.world.name, **own}
-
-    @classmethod
-    def of_world(cls, data: Any, world: World) -> Outcome:
-        """Read the numbers of a task."""
-        if data["task"] != world.name:
-            raise InputError(f"an outcome is of {shown(data['task'])}, expected {world.name}")
-        return cls._read(data, world=world)
+    tested: dict[str, Rival]
 
     def _check(self) -> None:
         """Refuse an outcome without one of the learners."""
@@ -162,22 +136,16 @@ class RivalStudy(Finished):
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-rivals", 1)
     HOLDS: ClassVar[str] = "study of rivals"
-    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "tasks"}
+    KEYS: ClassVar[Mapping[str, str]] = {"version": "distal", "outcomes": "tasks"}
 
-    version: str
     scale: str
     budget: Scale
-    seed: Seed
-    machine: dict[str, Any]
-    seconds: dict[str, NotNegative]
     outcomes: tuple[Outcome, ...]
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the numbers of each task."""
-        tasks = sequence("tasks", data["outcomes"], f"a list of {len(WORLDS)} outcomes")
-        pairs = zip(tasks, WORLDS, strict=True)
-        return {"outcomes": tuple(Outcome.of_world(*each) for each in pairs)}
+        return {"outcomes": Outcome.of_each(data["tasks"], WORLDS)}
 
 
 # ------------------------------------------------------------------ the report
@@ -267,28 +235,8 @@ def _task(outcome: Outcome) -> Table:
 
 def figure_of(study: RivalStudy) -> Drawing:
     """Draw the mean best EP so far, a panel for each task."""
-    rows = -(-len(study.outcomes) // 2)
-    figure, panels = grid(rows, 2, 7.6, (2.4 * rows + 0.8) / rows)
-    for axes, outcome in zip(panels.flat, study.outcomes, strict=False):
-        _panel(axes, outcome)
-    for axes in panels.flat[len(study.outcomes) :]:
-        axes.set_visible(False)
-    for axes in panels[:, 0]:
-        axes.set_ylabel("mean best EP")
-    for axes in panels.flat[len(study.outcomes) - 2 : len(study.outcomes)]:
-        axes.set_xlabel("episodes")
-    legend(figure, 4)
-    return figure
-
-
-def _panel(axes: Axes, outcome: Outcome) -> None:
-    """Draw the curves of a task."""
-    chance = outcome.tested[TABLE].chance_curve
-    draw_curve(axes, chance, "chance", "chance", "-")
-    for name, one in outcome.tested.items():
-        kind = KINDS[name]
-        draw_curve(axes, one.curve, kind.words, kind.colour, kind.style)
-    title_and_range(axes, outcome.world.title, chance, *(one.curve for one in outcome.tested.values()))
+    lines = {name: (kind.words, kind.colour, kind.style) for name, kind in KINDS.items()}
+    return tested.panels(study.outcomes, lines, 2, 2.4, 0.8, 4)
 
 
 # ------------------------------------------------------------------ the study
@@ -338,8 +286,7 @@ class Rivals(Scaled[RivalStudy]):
     def _stages(self, one: Planned) -> list[Stage]:
         """Return the stages of a task: every kind is evolved, and its winner tested three times."""
         world, found = one.world, []
-        test = one.per_goal(one.budget.tested) * len(one.task.goals) * one.budget.long
-        cost = pace.cost(one.task, one.settings, "steps")
+        test, cost = one.tested(one.budget.long), one.cost("steps")
         for name, kind in KINDS.items():
             engine = kind.engine if one.task.table(one.settings) is not None else "steps"
             alike: dict[str, Any] = {"group": world.title, "engine": engine}
@@ -352,17 +299,8 @@ class Rivals(Scaled[RivalStudy]):
                 ("chance", "chance beside it", "chance", engine if kind.engine else None),
                 ("flipped", "rewards turned round", name, "steps"),
             ):
-                found.append(
-                    Stage(
-                        f"{which}_{name}_{world.name}",
-                        title,
-                        test,
-                        pace_of,
-                        cost=cost,
-                        group=world.title,
-                        engine=by,
-                    )
-                )
+                stage = f"{which}_{name}_{world.name}"
+                found.append(Stage(stage, title, test, pace_of, cost=cost, group=world.title, engine=by))
         return found
 
     def work(self, stages: Stages) -> RivalStudy:
@@ -374,40 +312,28 @@ class Rivals(Scaled[RivalStudy]):
 
     def _outcome(self, stages: Stages, position: int, one: Planned) -> Outcome:
         """Do all stages of a task, and sum them up."""
-        world, task = one.world, one.task
+        world = one.world
         # All learners have the same trials, so that any two can be compared in pairs.
-        seeds = np.array([child_seed(self.seed, position, 0, RIVALS)], np.uint64)
-
-        def test(stage: str, learner: Learner, flip: float = 0.0) -> EPs:
-            eps: EPs = stages.test(
-                f"{stage}_{world.name}", [learner], seeds, trials=one.per_goal(one.budget.tested),
-                episodes=one.budget.long, task=task, settings=replace(one.settings, flip=flip), every=True,
-            )[0]  # fmt: skip
-            return eps
-
+        seed = child_seed(self.seed, position, 0, RIVALS)
         marks = [mark for mark in MARKS if mark <= one.budget.long]
         winners, eps, by_chance, flipped = {}, {}, {}, {}
         for name in KINDS:
             evolved = stages.evolve(f"evolve_{name}_{world.name}", one.config(name, self.seed))
             winners[name] = best = min(evolved.winners, key=lambda winner: winner.remeasured)
-            eps[name] = test(f"test_{name}", best.learner)
-            by_chance[name] = test(f"chance_{name}", chance_for(best.learner))
-            flipped[name] = test(f"flipped_{name}", best.learner, FLIP)
+            test, where = partial(one.test, stages, seed=seed), f"{name}_{world.name}"
+            eps[name] = test(f"test_{where}", best.learner)
+            by_chance[name] = test(f"chance_{where}", chance_for(best.learner))
+            flipped[name] = test(f"flipped_{where}", best.learner, flip=FLIP)
         versus = self._versus(eps, marks)
-        tested = {
-            name: Tested(
-                learner=winner.learner,
-                run=winner.run,
-                remeasured=winner.remeasured,
-                marks=tuple(Measured.of(eps[name], by_chance[name], mark, world.target) for mark in marks),
+        found = {
+            name: Rival.of(
+                (winner.learner, winner.run, winner.remeasured), eps[name], by_chance[name], marks,
+                world.target, versus=versus[name],
                 flipped=tuple(Interval.mean(flipped[name][:, :mark].min(axis=1)) for mark in marks),
-                versus=versus[name],
-                curve=Curve.of(eps[name]),
-                chance_curve=Curve.of(by_chance[name]),
             )
             for name, winner in winners.items()
-        }
-        return Outcome(world, task.inputs, task.outputs, len(task.goals), one.settings.steps, tested)
+        }  # fmt: skip
+        return Outcome(**about(one), tested=found)
 
     @staticmethod
     def _versus(eps: dict[str, EPs], marks: Sequence[int]) -> dict[str, tuple[Corrected, ...]]:

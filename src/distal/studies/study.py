@@ -93,15 +93,13 @@ class Option:
         name: The name of the field.
         default: The value if the option is left out, as it would be typed.
         help: The help, without the default.
-        metavar: The placeholder of the value in the help.
-        kind: What the value is: str, int or float.
+        metavar: The placeholder of the value in the help: N for a whole number, X for any number.
     """
 
     name: str
     default: str | None
     help: str
     metavar: str = "WORD"
-    kind: type = str
 
 
 class Study(ABC, Generic[Outcome]):
@@ -185,9 +183,6 @@ class Study(ABC, Generic[Outcome]):
             force: Start over in a folder made with other options.
             progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
                 far the work is; False shows nothing.
-
-        Returns:
-            The outcome.
 
         Raises:
             InputError: If an argument is wrong, the folder cannot be used, or the work would not

@@ -8,26 +8,22 @@ tried in the other tasks, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
-from distal.base.checks import InputError, counted, one_of, sequence, shown, text
+from distal.base.checks import InputError, counted, one_of, text
 from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner, pace
+from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
-from distal.model.settings import Settings
-from distal.search.config import Config
-from distal.studies.figures import draw_curve, episodes_axis, grid, legend
-from distal.studies.intervals import Curve, Gap, Interval, Measured
-from distal.studies.records import Count, Finished, NotNegative, Record, Seed
+from distal.studies import tested
+from distal.studies.intervals import Gap, Interval
+from distal.studies.records import Count, Finished, Record
 from distal.studies.report import (
     Block,
     Figure,
@@ -44,12 +40,11 @@ from distal.studies.report import (
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Option, Scale, Scaled
+from distal.studies.tested import Planned, Tested, about
 from distal.studies.worlds import STEPPED, STEPS, TABLES, WORLDS, World
 from distal.tasks.compiled_task import CompiledTask
-from distal.tasks.task import Task
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
@@ -101,52 +96,24 @@ LEARNERS = {
 
 
 @dataclass(frozen=True)
-class Tested(Record):
-    """A learner in a task: who it is, and how it did.
-
-    `run` is the run that it won, `remeasured` its fitness there on fresh trials, by which it was
-    chosen among the winners of all runs; both are None for a learner that was not evolved here.
-    """
-
-    learner: Learner
-    run: Count | None
-    remeasured: float | None
-    marks: tuple[Measured, ...]
-    curve: Curve
-    chance_curve: Curve
-
-
-@dataclass(frozen=True)
-class Outcome(Record):
+class Outcome(tested.Outcome):
     """What was measured in a task; `versus` compares the rule with the climber that were evolved for it."""
 
-    world: World
+    FIRST: ClassVar[tuple[str, ...]] = ("task", "budget", "engine")
+
     budget: Scale
     engine: str
-    inputs: Count
-    outputs: Count
-    goals: Count
-    steps: Count
-    tested: dict[str, Tested]
     versus: tuple[Gap, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""
-        own = super().to_dict()
-        del own["world"]
-        return {
-            "task": self.world.name,
-            **own,
-            "budget": {name: getattr(self.budget, name) for name in BUDGET},
-        }
+        return {**super().to_dict(), "budget": {name: getattr(self.budget, name) for name in BUDGET}}
 
     @classmethod
-    def of_world(cls, data: Any, world: World, scale: str) -> Outcome:
-        """Read what was measured in a task."""
-        if data["task"] != world.name:
-            raise InputError(f"an outcome is of {shown(data['task'])}, expected {world.name}")
-        budget = {"name": scale, **{name: data["budget"][name] for name in BUDGET}}
-        return cls._read(data, world=world, budget=Scale.from_dict(budget))
+    def of_thing(cls, data: Any, thing: World, scale: str = "", **known: Any) -> Outcome:
+        """Read what was measured in a task at a scale."""
+        budget = Scale.from_dict({"name": scale, **{name: data["budget"][name] for name in BUDGET}})
+        return super().of_thing(data, thing, budget=budget, **known)
 
     def _check(self) -> None:
         """Refuse an outcome without one of the learners."""
@@ -197,13 +164,9 @@ class TaskStudy(Finished):
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-tasks", 1)
     HOLDS: ClassVar[str] = "study of tasks"
-    KEYS: ClassVar[dict[str, str]] = {"version": "distal", "outcomes": "tasks"}
+    KEYS: ClassVar[Mapping[str, str]] = {"version": "distal", "outcomes": "tasks"}
 
-    version: str
     scale: str
-    seed: Seed
-    machine: dict[str, Any]
-    seconds: dict[str, NotNegative]
     outcomes: tuple[Outcome, ...]
     worlds: str = TABLES
     transfers: tuple[Transfer, ...] = ()
@@ -217,11 +180,7 @@ class TaskStudy(Finished):
 
     @classmethod
     def from_dict(cls, data: object) -> TaskStudy:
-        """Read what `to_dict` returns.
-
-        Raises:
-            InputError: If it is something else.
-        """
+        """Read what `to_dict` returns."""
         named = isinstance(data, dict) and data.get("worlds", TABLES) != TABLES
         return super().from_dict(data if named or not isinstance(data, dict) else {**data, **_LATER})
 
@@ -230,9 +189,7 @@ class TaskStudy(Finished):
         """Return what was measured, in each task."""
         scale = text("scale", data["scale"])
         worlds = worlds_of(one_of("worlds", data["worlds"], SETS))
-        tasks = sequence("tasks", data["outcomes"], f"a list of {len(worlds)} outcomes")
-        pairs = zip(tasks, worlds, strict=True)
-        return {"outcomes": tuple(Outcome.of_world(*each, scale) for each in pairs)}
+        return {"outcomes": Outcome.of_each(data["tasks"], worlds, scale)}
 
     def _check(self) -> None:
         """Refuse transfers of other rules or to other tasks than there are."""
@@ -290,7 +247,7 @@ class TasksReport(Report[TaskStudy]):
         study = self.outcome
         table, stepped = study.outcomes[0].budget, study.worlds == STEPS
         tests = len(study.transfers) + sum(
-            len(tested.marks) for outcome in study.outcomes for tested in outcome.tested.values()
+            len(one.marks) for outcome in study.outcomes for one in outcome.tested.values()
         )
         return [
             Text(
@@ -362,8 +319,8 @@ def _task(outcome: Outcome) -> Table:
             mean(mark.gap.difference, sign=True), verdict(mark.gap), share(mark.reached),
             share(mark.chance_reached), percent(mark.retained), percent(mark.chance_retained),
         ]
-        for name, tested in outcome.tested.items()
-        for mark in tested.marks
+        for name, one in outcome.tested.items()
+        for mark in one.marks
     ]  # fmt: skip
     columns = (
         "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
@@ -414,103 +371,11 @@ def _ran(outcome: Outcome) -> list[str]:
 
 def figure_of(study: TaskStudy) -> Drawing:
     """Draw the mean best EP so far, a panel for each task."""
-    rows = -(-len(study.outcomes) // 3)
-    figure, panels = grid(rows, 3, 7.6, (2.2 * rows + 0.6) / rows)
-    for axes, outcome in zip(panels.flat, study.outcomes, strict=False):
-        _panel(axes, outcome)
-    for axes in panels[:, 0]:
-        axes.set_ylabel("mean best EP")
-    for axes in panels[-1]:
-        axes.set_xlabel("episodes")
-    legend(figure, 3)
-    return figure
-
-
-def _panel(axes: Axes, outcome: Outcome) -> None:
-    """Draw the curves of a task."""
-    draw_curve(axes, outcome.tested[RULE].chance_curve, "chance", "chance", "-")
-    for name, one in LEARNERS.items():
-        draw_curve(axes, outcome.tested[name].curve, one.line, one.colour, one.style)
-    title_and_range(
-        axes, outcome.world.title, outcome.tested[RULE].chance_curve,
-        *(one.curve for one in outcome.tested.values()),
-    )  # fmt: skip
-
-
-def title_and_range(axes: Axes, title: str, *curves: Curve) -> None:
-    """Give a panel its title, and room for all means from the tenth episode on."""
-    axes.set_title(title, loc="left", fontsize=9)
-    episodes_axis(axes, curves[0])
-    first = min(10, curves[0].episodes[-1])
-    values = [
-        value
-        for curve in curves
-        for episodes, value in zip(curve.episodes, curve.mean, strict=True)
-        if episodes >= first
-    ]
-    room = 0.08 * (max(values) - min(values)) or 1.0
-    axes.set_ylim(min(values) - room, max(values) + room)
+    lines = {name: (one.line, one.colour, one.style) for name, one in LEARNERS.items()}
+    return tested.panels(study.outcomes, lines, 3, 2.2, 0.6, 3)
 
 
 # ------------------------------------------------------------------ the study
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A task with the settings and the budget that it has in a study."""
-
-    world: World
-    task: Task[Any]
-    settings: Settings
-    budget: Scale
-    engine: str | None
-    marks: tuple[int, ...] = ()
-
-    def per_goal(self, trials: int) -> int:
-        """Return how many trials each goal has, so that there are at least so many."""
-        return -(-trials // len(self.task.goals))
-
-    def config(self, kind: str, seed: int) -> Config:
-        """Return the evolution of a kind of learner."""
-        budget = self.budget
-        return Config(
-            kind, budget.runs, budget.generations, self.per_goal(budget.trials), budget.episodes, seed,
-            settings=self.settings, task=self.task, fresh=budget.fresh,
-        )  # fmt: skip
-
-    @property
-    def stages(self) -> list[Stage]:
-        """The stages, with the episodes that each will run."""
-        name = self.world.name
-        alike: dict[str, Any] = {"group": self.world.title, "engine": self.engine}
-        test = self.per_goal(self.budget.tested) * len(self.task.goals) * self.budget.long
-        cost = pace.cost(self.task, self.settings, self.engine)
-        found = [
-            evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", self.config(kind, 0), **alike)
-            for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
-        ]
-        for which, one in LEARNERS.items():
-            for stage, title, kind in (
-                ("test", f"test {one.words}", one.kind),
-                ("chance", "chance beside it", "chance"),
-            ):
-                found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
-        return found
-
-    def moved(self, rule: str) -> list[Stage]:
-        """Return the stages of a rule that was evolved for another task, of that name."""
-        name, budget = self.world.name, self.budget
-        episodes = self.per_goal(budget.tested) * len(self.task.goals) * budget.episodes
-        alike: dict[str, Any] = {
-            "group": MOVED, "engine": self.engine, "cost": pace.cost(self.task, self.settings, self.engine),
-        }  # fmt: skip
-        return [
-            Stage(f"{what}_{rule}_in_{name}", f"{words} in {self.world.title}", episodes, kind, **alike)
-            for what, words, kind in (
-                ("move", "a rule of another task", "dsp"),
-                ("beside", "chance", "chance"),
-            )
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -592,8 +457,25 @@ class Tasks(Scaled[TaskStudy]):
     @cached_property
     def plan(self) -> list[Stage]:
         """The stages of all tasks."""
-        own = [stage for one in self.planned for stage in one.stages]
-        return own + [stage for rule, one in self._moves for stage in one.moved(rule)]
+        own = [stage for one in self.planned for stage in self._stages(one)]
+        return own + [stage for rule, one in self._moves for stage in _moved_stages(one, rule)]
+
+    @staticmethod
+    def _stages(one: Planned) -> list[Stage]:
+        """Return the stages of a task, with the episodes that each will run."""
+        name, test, cost = one.world.name, one.tested(one.budget.long), one.cost(one.engine)
+        alike: dict[str, Any] = {"group": one.world.title, "engine": one.engine}
+        found = [
+            evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", one.config(kind, 0), **alike)
+            for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
+        ]
+        for which, tried in LEARNERS.items():
+            for stage, title, kind in (
+                ("test", f"test {tried.words}", tried.kind),
+                ("chance", "chance beside it", "chance"),
+            ):
+                found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
+        return found
 
     def work(self, stages: Stages) -> TaskStudy:
         """Do all stages that are missing."""
@@ -603,9 +485,9 @@ class Tasks(Scaled[TaskStudy]):
         moved = []
         for rule, one in self._moves:
             ep, by_chance = (
-                self._test(stages, stage.name, learner, one, one.budget.episodes)
+                one.test(stages, stage.name, learner, self._seed(one), one.budget.episodes)
                 for stage, learner in zip(
-                    one.moved(rule), (rules[rule], chance_for(rules[rule])), strict=True
+                    _moved_stages(one, rule), (rules[rule], chance_for(rules[rule])), strict=True
                 )
             )
             name = one.world.name
@@ -616,34 +498,24 @@ class Tasks(Scaled[TaskStudy]):
             scale=self.scale, outcomes=outcomes, worlds=self.worlds, transfers=tuple(moved), **made
         )
 
-    def _test(self, stages: Stages, stage: str, learner: Learner, one: Planned, episodes: int) -> EPs:
-        """Return the EP of every episode; all learners of a task have the same trials, to be compared in pairs."""
-        position, part = self.planned.index(one), SETS.index(self.worlds)
-        seeds = np.array([child_seed(self.seed, position, part, TASKS)], np.uint64)
-        eps: EPs = stages.test(
-            stage, [learner], seeds, trials=one.per_goal(one.budget.tested), episodes=episodes,
-            task=one.task, settings=one.settings, every=True,
-        )[0]  # fmt: skip
-        return eps
+    def _seed(self, one: Planned) -> int:
+        """Return the seed of all tests in a task: its learners have the same trials, to be compared in pairs."""
+        return child_seed(self.seed, self.planned.index(one), SETS.index(self.worlds), TASKS)
 
     def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> Outcome:
         """Do all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
-        budget, world, task = one.budget, one.world, one.task
-        tested, eps = {}, {}
-        for name, (learner, run, remeasured) in self._learners(stages, one).items():
+        world, found, eps = one.world, {}, {}
+        for name, who in self._learners(stages, one).items():
             eps[name], by_chance = (
-                self._test(stages, f"{what}_{name}_{world.name}", who, one, budget.long)
-                for what, who in (("test", learner), ("chance", chance_for(learner)))
+                one.test(stages, f"{what}_{name}_{world.name}", learner, self._seed(one))
+                for what, learner in (("test", who[0]), ("chance", chance_for(who[0])))
             )
-            measured = tuple(Measured.of(eps[name], by_chance, mark, world.target) for mark in one.marks)
-            tested[name] = Tested(
-                learner, run, remeasured, measured, Curve.of(eps[name]), Curve.of(by_chance)
-            )
+            found[name] = Tested.of(who, eps[name], by_chance, one.marks, world.target)
         own[world.name] = eps[RULE]
         pairs = ([eps[name][:, :mark].min(axis=1) for name in (RULE, CLIMBER)] for mark in one.marks)
         return Outcome(
-            world, budget, one.engine or stages.runner.engine, task.inputs, task.outputs, len(task.goals),
-            one.settings.steps, tested, tuple(Gap.of(*pair) for pair in pairs),
+            **about(one), budget=one.budget, engine=one.engine or stages.runner.engine, tested=found,
+            versus=tuple(Gap.of(*pair) for pair in pairs),
         )  # fmt: skip
 
     def _learners(self, stages: Stages, one: Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
@@ -658,6 +530,16 @@ class Tasks(Scaled[TaskStudy]):
             MAZE_RULE: (find_learner("evolved:1"), None, None),
             MAZE_CLIMBER: (find_learner("hc"), None, None),
         }
+
+
+def _moved_stages(one: Planned, rule: str) -> list[Stage]:
+    """Return the stages of a rule in a task that it was not evolved for; `rule` is the name of its own."""
+    name, episodes = one.world.name, one.tested(one.budget.episodes)
+    alike: dict[str, Any] = {"group": MOVED, "engine": one.engine, "cost": one.cost(one.engine)}
+    return [
+        Stage(f"{what}_{rule}_in_{name}", f"{words} in {one.world.title}", episodes, kind, **alike)
+        for what, words, kind in (("move", "a rule of another task", "dsp"), ("beside", "chance", "chance"))
+    ]
 
 
 def study_tasks(

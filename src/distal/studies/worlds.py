@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from distal.studies.records import Named
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
@@ -15,7 +16,7 @@ TABLES, STEPS = "tables", "steps"  # the words of the sets
 
 
 @dataclass(frozen=True)
-class World:
+class World(Named):
     """A task of the study.
 
     `target` is the EP at or below which an episode is a success, and `success` says what that

@@ -72,9 +72,6 @@ def actions_of_space(space: Any, word: object = None) -> Actions:
         space: The space of the actions.
         word: How they are made, "bins:N", for a Box; None for any other.
 
-    Returns:
-        The actions.
-
     Raises:
         InputError: If a network cannot choose among them, with what to do.
     """

@@ -166,9 +166,6 @@ def classic_task(name: str, encode: Any = None) -> CompiledTask:
             it.
         encode: How observations become bits.
 
-    Returns:
-        The task.
-
     Raises:
         InputError: If there is no such task, or the words do not fit.
     """

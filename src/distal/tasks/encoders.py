@@ -224,9 +224,6 @@ class Encoder:
             data: what `to_dict` returned.
             space: the space of the observations.
 
-        Returns:
-            The encoder.
-
         Raises:
             InputError: if the data is no encoder, or one for another space.
         """
@@ -393,9 +390,6 @@ def bounds_of(space: Any, columns: Sequence[Column]) -> tuple[NDArray[np.float64
     Args:
         space: The space of the observations.
         columns: What becomes of each number.
-
-    Returns:
-        The bounds.
     """
     low, high = list[NDArray[Any]](), list[NDArray[Any]]()
     at = 0

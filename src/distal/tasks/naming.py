@@ -37,9 +37,6 @@ def function_of(what: str, name: str) -> Callable[..., Any]:
         what: What it is for, for a refusal.
         name: Its name, as "module:function" or "package.module:Class".
 
-    Returns:
-        The function or class.
-
     Raises:
         InputError: If the name has another form, or there is no such module or function in it.
     """
@@ -115,9 +112,6 @@ def package_of(module: str) -> tuple[str | None, str | None]:
 
     Args:
         module: The module, or an entry point, as "package.module:Class".
-
-    Returns:
-        The name of the package, and its version.
     """
     top = module.partition(":")[0].partition(".")[0]
     if not top:

@@ -54,9 +54,6 @@ def draw_grid(
         colour: The colour of the agent.
         lines: Whether there are lines between the cells.
         thing: Where something else is, a small disc.
-
-    Returns:
-        The picture.
     """
     trail = _between(LIGHT["floor"], colour, _TRAIL)
     picture = Image.new("RGB", (len(roles[0]) * scale, len(roles) * scale), LIGHT["floor"])

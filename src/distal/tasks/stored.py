@@ -96,9 +96,6 @@ def restored(
         what: What is of a task, with its verb, for a refusal.
         again: How to give the task, for a refusal.
 
-    Returns:
-        The task.
-
     Raises:
         InputError: If it cannot be rebuilt, or is another one.
     """
