@@ -29,7 +29,7 @@ class CompiledEngine(Engine):
     """An engine that runs tasks with a table, and the learners and readings that it has code for."""
 
     def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         try:
             self.table(batch)

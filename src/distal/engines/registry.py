@@ -21,7 +21,7 @@ _log = logging.getLogger("distal")
 
 
 def load(name: str) -> Engine:
-    """Return the engine of a name, or another for "auto" alone; refuse one that cannot run here."""
+    """Return the engine of a name, any available one for "auto"; refuse one that cannot run here."""
     chosen = one_of("engine", name, (*ENGINES, AUTO))
     engine = imported(CHOICES[0] if chosen == AUTO else chosen)
     try:

@@ -45,7 +45,7 @@ HEBB = Eligibility(1, 0, 0, 0, -1, 0, 0, 0, decay=1, eta=0.5, alpha_h=0.2, alpha
 
 
 def register(kind: type[L], default: L | None = None) -> type[L]:
-    """Make a kind of learner known to everything that takes learners.
+    """Register a kind of learner everywhere that learners are accepted.
 
     Do it in the file that defines the kind, so that the workers of an executor know it too.
 
@@ -81,7 +81,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
 
 def unregister(kind: str) -> None:
-    """Forget a kind that `register` made known, by its word; the built-in ones stay."""
+    """Remove a registered kind, by its word; the built-in ones stay."""
     others = [word for word, one in KINDS.items() if one not in _OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)
@@ -101,7 +101,7 @@ plugins.registrars[plugins.LEARNERS] = lambda _, kind: register(kind)
 
 
 def find_learner(learner: Learner | str | Path) -> Learner:
-    """Return the learner that is meant.
+    """Return the learner that a name, a word or a file stands for.
 
     Args:
         learner: A learner of a registered kind, a rule's name ("paper:1", "evolved:1",
@@ -109,7 +109,7 @@ def find_learner(learner: Learner | str | Path) -> Learner:
             "chance").
 
     Raises:
-        InputError: If it is nothing of the kind, or the file is damaged.
+        InputError: If it is none of these, or the file is damaged.
     """
     if isinstance(learner, str | Path):
         if str(learner) in DEFAULTS:

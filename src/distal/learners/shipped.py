@@ -76,7 +76,7 @@ def champion_rules() -> tuple[Rule, ...]:
 
 
 def champion_record(number: int) -> dict[str, Any]:
-    """Return how a champion, 1 for `champion:1`, was found, and what it did on held-out trials."""
+    """Return the record of a champion's search and of its held-out trials; 1 is `champion:1`."""
     champions = _entries("champion")
     record: dict[str, Any] = champions[integer("champion number", number, 1, len(champions)) - 1]["record"]
     return deepcopy(record)

@@ -37,7 +37,7 @@ class Steps(Engine):
     pace = 300
 
     def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         unknown = unknown_to(self.name, batch.settings)
         if unknown is not None:
