@@ -13,7 +13,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
@@ -68,6 +68,7 @@ html_show_sourcelink = False
 html_static_path = ["style"]
 html_css_files = ["distal.css"]
 html_favicon = "style/favicon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader has it
 html_theme_options = {
     "logo": {"text": "Distal", "image_light": "style/favicon.svg", "image_dark": "style/favicon.svg"},
     "navbar_persistent": ["search-button"],
@@ -109,6 +110,13 @@ def link(found: re.Match[str], folder: Path) -> str:
     return f"[{name}](<{anchor}>)" if target == "api.md" and anchor.startswith("#distal.") else found[0]
 
 
+def dashes(_app: Sphinx, page: Any) -> None:
+    """Put a dash between a parameter and its description, where autodoc has two hyphens."""
+    for text in [node for node in page.findall() if node == " -- "]:
+        text.parent.replace(text, type(text)(" – "))
+
+
 def setup(app: Sphinx) -> None:
     """Let pages be made ready as they are read."""
     app.connect("source-read", prepare)
+    app.connect("doctree-read", dashes)

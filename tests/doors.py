@@ -3,8 +3,8 @@
 A door is a public function, class or method: how to call it rightly, quickly, and for each
 of its parameters an oracle that says which values are right. `singles` gives every
 parameter every nasty value, one at a time; `calls` draws pairs at random. `attempt` makes
-such a call: a wrong one has to be refused with `InputError`, in one line, at once, and to
-leave no file behind; a right one has to work.
+such a call: a wrong one has to be refused with `InputError`, in one line that names what is
+wrong, at once, and to leave no file behind; a right one has to work.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
 from distal.evaluation.result import Result
-from distal.learners.eligibility import COEFFICIENTS
+from distal.learners.hebbian import COEFFICIENTS
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent
@@ -1129,7 +1129,10 @@ NO_DOOR = {
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
-        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        (
+            "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
+            "distal.Settings.unknown_to",
+        ),
         "called by the package alone",
     ),
     **dict.fromkeys(

@@ -240,7 +240,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     spreads = any(action.dest == "cluster" for action in options()[command])
     for line in bad_lines(command):
         with monkeypatch.context() as patch:
-            patch.setattr("distal.cli.work.show_plan", begun)
+            patch.setattr("distal.cli.study.show_plan", begun)
             if spreads and not line[-1].startswith("--cluster"):
                 patch.setattr("distal.engines.cluster.Cluster.__init__", begun)
                 line.append("--cluster=local:2")
@@ -272,10 +272,7 @@ class Odd(int):
     __index__ = __int__
 
 
-def test_words_and_numbers_of_a_kind_of_their_own_are_what_they_hold(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_words_and_numbers_of_a_kind_of_their_own_are_what_they_hold(here: Path) -> None:
     options: Any = {"trials": 1, "episodes": 3, "steps": 9, "hidden": 4}
     right = distal.learn("evolved:1", normalise="layer", **options)
     found = distal.learn("evolved:1", normalise=Word.LAYER, **{**options, "hidden": Odd(4)})
@@ -283,4 +280,4 @@ def test_words_and_numbers_of_a_kind_of_their_own_are_what_they_hold(
     assert type(found.settings.normalise) is str
     assert (found.best == right.best).all()
     distal.evolve(Word.DSP, runs=1, generations=0, out=Word.OUT, **options)
-    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+    assert [path.name for path in here.iterdir()] == ["runs"]

@@ -28,6 +28,7 @@ from distal.search.recorder import Step
 from distal.studies.experiments import Experiments
 from distal.studies.stages import Event, _stored_curves
 from distal.studies.study import Scale
+from tests.given import some
 from tests.mazes import T
 
 pytestmark = pytest.mark.usefixtures("rough")
@@ -127,8 +128,7 @@ def test_force_is_refused_by_name_in_a_folder_that_distal_did_not_make(
 
 
 def test_force_removes_what_the_manifest_names_and_nothing_else(copy: Path) -> None:
-    named = read_manifest(copy)
-    assert named is not None
+    named = some(read_manifest(copy))
     there = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     assert there == {*named.files, "manifest.json"}
     for name, data in (("thesis.tex", b"years"), ("winners/medal.txt", b"gold"), ("more.npz", b"1")):
@@ -172,8 +172,7 @@ def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
     assert "javascript:" not in page
     assert "thesis" not in page
     links = {link for link in re.findall(r'href="([^"#]+)"', page) if not link.startswith("http")}
-    manifest = read_manifest(tmp_path)
-    assert manifest is not None
+    manifest = some(read_manifest(tmp_path))
     assert links == set(manifest.files) - {"report.html", "evolved_rules.json"}  # the page, and what it names
     write_report(result, tmp_path)  # once more, over its own files
 
@@ -641,8 +640,7 @@ def test_a_reproduction_without_a_manifest_is_refused(reproduction: Path, tmp_pa
 @pytest.mark.usefixtures("undrawn")
 def test_every_file_that_a_reproduction_may_write_is_written(reproduction: Path) -> None:
     write_report(reproduce("quick", out=reproduction), reproduction)
-    manifest = read_manifest(reproduction)
-    assert manifest is not None
+    manifest = some(read_manifest(reproduction))
     missing = {name for name in manifest.files if not (reproduction / name).is_file()}
     assert missing == set()
     assert distal.__version__ in (reproduction / "manifest.json").read_text()

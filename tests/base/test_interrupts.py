@@ -19,6 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from distal.cli import main
+from tests.given import some
 from tests.processes import DISTAL, SOURCE, interrupt, members, started, wait_until
 
 IMPORTED = "import time:"
@@ -172,13 +173,11 @@ def test_one_while_a_cluster_starts_or_closes_ends_the_command_and_its_workers_a
     own = {**os.environ, "TMPDIR": str(folder / "temporary")}
     long = [*LEARN, "--episodes", "1000000", "--cluster", "local:2"]
     with started(sys.executable, folder / "distal", when, *long, cwd=folder, env=own) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         if when == "closing":
-            assert process.stderr.readline() == "cluster local:2: 2 workers\n"
+            assert some(process.stderr).readline() == "cluster local:2: 2 workers\n"
             time.sleep(1)  # what is imported now would end at once
             interrupt(process)
-        assert process.stdout.readline() == f"{when}\n"
+        assert some(process.stdout).readline() == f"{when}\n"
         assert len(members(process.pid)) >= 3
         began = time.monotonic()
         interrupt(process)

@@ -21,14 +21,14 @@ import distal
 from distal import InputError, Settings, published_rule
 from distal.base import memory
 from distal.base.files import read_bytes, read_json, read_text, write_pieces
-from distal.base.machine import free_memory
-from distal.cli import main
+from distal.base.memory import free_memory
 from distal.engines import Engine, reference, spread
 from distal.evaluation.behaviour import Behaviour
 from distal.networks import Weights
 from distal.show import watch
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
+from tests.command_line import refusal
 from tests.doors import SameThread
 from tests.mazes import T
 
@@ -125,7 +125,7 @@ def test_free_memory_is_the_least_that_the_machine_and_its_groups_leave(
 
 @linux_only
 def test_a_limit_of_address_space_leaves_less() -> None:
-    script = "from distal.base.machine import free_memory; print(free_memory())"
+    script = "from distal.base.memory import free_memory; print(free_memory())"
     free = int(in_process(script, limit=700).stdout)
     assert 400 * MiB < free < 690 * MiB
 
@@ -140,7 +140,7 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
     ):
         distal.learn(RULE, trials=1, episodes=1)
     monkeypatch.delenv(memory.SETTING)
-    monkeypatch.setattr("distal.base.machine.free_memory", lambda: 123)
+    monkeypatch.setattr("distal.base.memory.free_memory", lambda: 123)
     assert memory.allowed() == 123
 
 
@@ -245,9 +245,7 @@ def test_the_command_line_refuses_what_does_not_fit(
 ) -> None:
     monkeypatch.setenv(memory.SETTING, "8G")
     out = [str(tmp_path / "out")] if arguments[-1] == "--out" else []
-    assert main([*arguments, *out]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    said = refusal(capsys, *arguments, *out)
     assert "8.0 GiB are free; ask for fewer" in said
     assert ("add --no-chance" in said) == (arguments[0] != "evolve" and "--no-chance" not in arguments)
     assert ("leave out --curves" in said) == ("--curves" in arguments)
@@ -443,9 +441,7 @@ def test_what_is_no_file_of_a_sane_size_is_refused_at_once(
     else:
         with path.open("wb") as file:
             file.truncate(2**31)
-    assert main([*command, str(path)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
+    said = refusal(capsys, *command, str(path))
     problems = {
         "sparse": "it has 2,147,483,648 bytes, at most 1,048,576 are allowed",
         "folder": "Is a directory",

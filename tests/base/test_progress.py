@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 import distal
+import distal.cli
 from distal import InputError
 from distal.base import progress
-from distal.base.progress import Count, Display, duration, rate
+from distal.base.progress import Count, Display, Lines, duration, rate
+from tests.given import some
 from tests.processes import DISTAL, SOURCE
 
 
@@ -63,14 +65,17 @@ def test_a_rate_has_two_digits(pace: float, words: str) -> None:
 def test_what_is_left_is_estimated_first_and_measured_later() -> None:
     clock = Clock()
     count = Count(1_000, seconds=500, clock=clock)
+    clock.now = 20  # compiling, which says nothing of the pace
     assert count.left() == 500
-    clock.now = 10  # 100 in 10 s: by the measured pace, 90 s are left; by the estimate 90 % of 500 s
     count.add(100, 2_000)
-    assert count.left() == pytest.approx(90 * 10 / 30 + 450 * 20 / 30)
+    assert count.left() == 450
+    clock.now = 30  # 100 in 10 s: by the measured pace, 80 s are left; by the estimate 80 % of 500 s
+    count.add(100, 2_000)
+    assert count.left() == pytest.approx(80 * 10 / 30 + 400 * 20 / 30)
     assert count.paces() == (10, 200)
-    clock.now = 60
+    clock.now = 80
     count.add(500)
-    assert count.left() == pytest.approx(400 / 10)
+    assert count.left() == pytest.approx(300 / 10)
 
 
 def test_a_pace_is_that_of_the_last_half_minute() -> None:
@@ -94,6 +99,35 @@ def test_long_work_is_announced_and_short_work_shows_nothing(monkeypatch: pytest
     first, *_ = terminal.getvalue().splitlines()
     assert first == "learning: 1,234 episodes; about 12 min"
     assert "12 min left" in terminal.getvalue()
+
+
+def test_without_a_terminal_a_command_says_how_long_it_takes_and_writes_a_line_a_minute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pipe, clock = io.StringIO(), Clock()
+    monkeypatch.setattr(sys, "stderr", pipe)
+    lines = Lines(clock)
+    lines.begin("learning", 1_000, 9.0)
+    assert pipe.getvalue() == ""
+    lines.begin("learning", 1_000, 200.0)
+    for second in range(1, 131):  # 5 episodes a second
+        clock.now = second
+        lines.add(5, 500)
+    assert pipe.getvalue().splitlines() == [
+        "learning: 1,000 episodes; about 3 min",
+        "learning: 300 of 1,000 episodes  500 steps/s  about 2 min left",
+        "learning: 600 of 1,000 episodes  500 steps/s  about 80 s left",
+    ]
+
+
+def test_learning_in_python_writes_no_lines_and_a_command_does(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "LONG", 0.0)
+    distal.learn("hc", episodes=2, trials=1, chance=False)
+    assert capsys.readouterr().err == ""
+    assert distal.cli.main(["learn", "hc", "--episodes", "2", "--trials", "1", "--no-chance"]) == 0
+    assert capsys.readouterr().err == "climbing: 16 episodes; about 0 s\n"
 
 
 @pytest.mark.parametrize("width", [100, 80, 60, 40])
@@ -180,8 +214,7 @@ def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> No
             except OSError:  # it has been closed
                 break
             shown += more
-        assert process.stdout is not None
-        assert "Beats chance" in process.stdout.read()
+        assert "Beats chance" in some(process.stdout).read()
     os.close(ours)
     assert process.returncode == 0
     text = shown.decode()

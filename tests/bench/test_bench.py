@@ -18,6 +18,7 @@ from distal import InputError, bench, task_of, triple_t_maze
 from distal.bench import Row, tables
 from distal.cli import main
 from distal.tasks.mazes import MazeTask
+from tests.command_line import refusal
 
 ROOT = Path(__file__).parents[2]
 
@@ -190,11 +191,9 @@ def test_a_file_that_is_no_benchmark_is_refused(tmp_path: Path, text: str) -> No
 
 
 def test_an_engine_that_is_not_measured_or_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "--engine", "reference"]) == 2
-    assert "engine is 'reference', expected one of cpu, gpu" in capsys.readouterr().err
+    assert "expected one of cpu, gpu" in refusal(capsys, "bench", "--engine", "reference")
     if importlib.util.find_spec("cupy") is None:
-        assert main(["bench", "--engine", "gpu"]) == 2
-        assert "engine gpu: CuPy is not installed" in capsys.readouterr().err
+        assert "engine gpu: CuPy is not installed" in refusal(capsys, "bench", "--engine", "gpu")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from distal.engines import Runner, load
 from distal.studies.experiments import Experiments
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.study import Scale
+from tests.given import some
 from tests.processes import DISTAL, interrupt, started, wait_until
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -40,10 +41,8 @@ def test_ctrl_c_during_an_evolution_says_how_to_continue(tmp_path: Path) -> None
 @pytest.mark.parametrize("arguments", [["rules"], ["rules", "--json"]])
 def test_a_reader_that_leaves_early_is_no_error(arguments: list[str]) -> None:
     with started(*DISTAL, *arguments) as process:
-        assert process.stdout is not None
-        process.stdout.close()
-        assert process.stderr is not None
-        assert process.stderr.read() == ""
+        some(process.stdout).close()
+        assert some(process.stderr).read() == ""
         assert process.wait(timeout=20) == 141
 
 

@@ -17,8 +17,10 @@ import distal
 from distal import TableTask
 from distal.base import memory
 from distal.cli import main
-from distal.engines import registry
+from distal.cli.env import _speed_line
+from distal.engines.engine import said_instead
 from tests.command_line import output, output_json, refusal
+from tests.given import some
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
@@ -49,7 +51,7 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Make the environment known by an id, winners be measured quickly, and what was told be told again."""
     monkeypatch.setattr("distal.search.config.REMEASURED", 4)
-    registry.named.clear()
+    said_instead.clear()
     gymnasium.register("tests/Odd-v0", entry_point=Odd, disable_env_checker=True)  # it would warn
     yield
     del gymnasium.registry["tests/Odd-v0"]
@@ -122,8 +124,7 @@ def test_learn_and_climb_are_those_of_python(tmp_path: Path, capsys: pytest.Capt
     assert (data["best"], data["task"]["inputs"]) == (right.final.tolist(), 48)
     found = list(csv.DictReader(rows.read_text().splitlines()))
     assert [row["goal"] for row in found] == 2 * [*"00001111"]
-    assert right.ep is not None
-    assert [int(row["ep"]) for row in found] == right.ep.ravel().tolist()
+    assert [int(row["ep"]) for row in found] == some(right.ep).ravel().tolist()
     climbed = output_json(capsys, "climb", *chosen)
     assert climbed["best"] == distal.learn("hc", task=task, **options).final.tolist()
     text = output(capsys, "learn", "evolved:1", *chosen)
@@ -217,17 +218,18 @@ COMMANDS = {
     ("command", "what"), [*product(COMMANDS, [*WRONG, *TWO_TASKS]), *product(["env"], WRONG)]
 )
 def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
-    command: str,
-    what: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, what: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     given, problem = {**WRONG, **TWO_TASKS}[what]
     line = ["env", *given[1:], *SHORT] if command == "env" else [*COMMANDS[command], *given]
     assert problem in refusal(capsys, *line)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
+
+
+def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_same() -> None:
+    about = {"steps_per_second": None, "engines": ["steps", "reference"], "table": True}
+    line = _speed_line(distal.task_of("CliffWalking-v1"), about)
+    assert line.startswith("compiled: no Python in an episode; engines cpu and gpu are faster")
 
 
 def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
@@ -251,15 +253,10 @@ def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
     ],
 )
 def test_what_cannot_be_shown_or_saved_leaves_no_file(
-    given: list[str],
-    problem: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    given: list[str], problem: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     assert problem in refusal(capsys, "env", *given)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 def test_without_gymnasium_the_extra_is_named(

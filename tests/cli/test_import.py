@@ -48,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder with my_module.py; after the test nothing that it registers is known."""
     tables: list[dict[Any, Any]] = [
         *TABLES,
-        NETWORK._known_to,
+        NETWORK.knowing,
         NETWORK.modules,
         plugins._imported,
         plugins._noted,
@@ -256,3 +256,56 @@ def test_a_script_is_named_as_the_module_that_its_file_would_be(here: Path) -> N
     (here / "program.py").write_text((here / "my_module.py").read_text() + "\nJumps().save('mine.json')")
     subprocess.run([sys.executable, "program.py"], check=True)
     assert json.loads(Path("mine.json").read_text())["module"] == "program"
+
+
+WORLD = """
+import gymnasium
+from gymnasium import spaces
+
+
+class Ring(gymnasium.Env):
+    observation_space = spaces.Discrete(5)
+    action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.at = 0
+        return self.at, {}
+
+    def step(self, action):
+        self.at = (self.at + (1, 4)[action]) % 5
+        return self.at, -1.0, self.at == 2, False, {}
+
+
+class Same(gymnasium.Wrapper):
+    pass
+
+
+gymnasium.register("Ring-v0", Ring, max_episode_steps=9, disable_env_checker=True)
+"""
+
+
+def test_runs_in_a_world_of_the_current_folder_go_on_once_its_module_is_imported(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import gymnasium
+
+    (here / "my_world.py").write_text(WORLD)
+    own = ("--env", "my_world:Ring-v0", "--wrap", "my_world:Same")
+    short = ("--runs", "1", "--generations", "1", "--fresh", "4", "--trials", "1", "--episodes", "3")
+    assert distal.cli.main(["evolve", *own, *short, "--out", "runs"]) == 0
+    longer = ["evolve", "--resume", "runs", "--generations", "2"]
+    del sys.modules["my_world"], gymnasium.registry["Ring-v0"]
+    capsys.readouterr()
+    assert "'my_world:Ring-v0' names a module of no installed package: add --import my_world" in refusal(
+        capsys, *longer
+    )
+    assert distal.cli.main([*longer, "--import", "my_world"]) == 0
+    capsys.readouterr()
+    own = ("--env", "Ring-v0", "--import", "my_world")
+    assert distal.cli.main(["evolve", *own, *short, "--out", "others"]) == 0
+    del sys.modules["my_world"], gymnasium.registry["Ring-v0"]
+    capsys.readouterr()
+    assert "'Ring-v0' came from module my_world, of no installed package: add --import my_world" in refusal(
+        capsys, "evolve", "--resume", "others", "--generations", "2"
+    )

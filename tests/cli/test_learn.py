@@ -14,6 +14,7 @@ from distal.cli import learn as learn_command
 from distal.cli import terminal
 from tests.command_line import output, output_json, refusal
 from tests.evaluation.test_difference import result_of
+from tests.given import some
 from tests.mazes import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -83,19 +84,16 @@ def test_the_command_line_shows_chance_beside_a_rule(
 ) -> None:
     few = ["--trials", "1", "--episodes", "20"]
     result = learn("paper:1", trials=1, episodes=20, keep_ep=True)
-    assert result.chance is not None
     assert result.difference is not None
-    assert result.chance.behaviour is not None
     data = json.loads(output(capsys, "learn", "paper:1", *few, "--json"))
-    assert data["chance"]["fitness"] == result.chance.fitness
+    assert data["chance"]["fitness"] == some(result.chance).fitness
     assert data["chance"]["difference"] == result.difference.mean
     assert data["chance"]["difference_standard_error"] == result.difference.standard_error
     assert data["chance"]["p"] == result.difference.p
-    assert data["chance"]["behaviour"] == result.chance.behaviour.to_dict()
+    assert data["chance"]["behaviour"] == some(some(result.chance).behaviour).to_dict()
     assert "curves" not in data
     data = json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--curves"))
-    assert result.ep is not None
-    assert data["curves"] == {"best": result.best.tolist(), "ep": result.ep.tolist()}
+    assert data["curves"] == {"best": result.best.tolist(), "ep": some(result.ep).tolist()}
     assert "chance" not in json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--no-chance"))
     table = tmp_path / "curves.csv"
     output(capsys, "learn", "paper:1", *few, "--csv", str(table))
@@ -110,9 +108,8 @@ def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
 ) -> None:
     text = output(capsys, "learn", "evolved:1", "--trials", "20")
     result = learn("evolved:1", trials=20)
-    assert result.difference is not None
     beats, keeps = text.splitlines()[-2:]  # last, so that they stay on a small screen
-    assert beats == f"Beats chance: yes (p = {result.difference.p:.2g}, paired t-test)."
+    assert beats == f"Beats chance: yes (p = {some(result.difference).p:.2g}, paired t-test)."
     assert keeps.startswith("Keeps what it found: no. Retention ")
     assert keeps.endswith("% (threshold 50%): episodes after the first success that reach the goal again.")
     assert len(text.splitlines()) <= 40
@@ -150,17 +147,15 @@ def test_a_terminal_of_80_columns_shows_every_number(
 
 def test_every_final_position_has_chance_beside_it(capsys: pytest.CaptureFixture[str]) -> None:
     result = learn("evolved:1", trials=3)
-    assert result.chance is not None
-    assert result.maze is not None
     learn_command.show_result(result)
     text = capsys.readouterr().out
     rows = [line.split() for line in text.splitlines()]
     assert ["final", "position", "distance", "mean", "best", "EP", "chance", "reached", "chance"] in rows
-    for g, symbol in enumerate(result.maze.symbols):
-        own, by_chance = result.final[g::8], result.chance.final[g::8]
+    for g, symbol in enumerate(some(result.maze).symbols):
+        own, by_chance = result.final[g::8], some(result.chance).final[g::8]
         numbers = [f"{own.mean():.2f}", f"{by_chance.mean():.2f}"]
         shares = [f"{(own < 100).mean():.0%}", f"{(by_chance < 100).mean():.0%}"]
-        assert [symbol, str(result.maze.start_distances[g]), *numbers, *shares] in rows
+        assert [symbol, str(some(result.maze).start_distances[g]), *numbers, *shares] in rows
     learn_command.show_result(replace(result, chance=None))
     assert "chance" not in capsys.readouterr().out
 

@@ -33,9 +33,8 @@ TAKE_A_MAZE = {
 
 @pytest.mark.parametrize("command", TAKE_A_MAZE)
 def test_a_maze_that_nobody_knows_is_refused_with_the_nearest_name(
-    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     expected = "expected a file or one of triple-t, narrow-t, narrow-h"
     assert refusal(capsys, *TAKE_A_MAZE[command], "narow-t") == (
         f"distal: error: no maze and no file is called 'narow-t', {expected}; did you mean 'narrow-t'?\n"
@@ -44,13 +43,12 @@ def test_a_maze_that_nobody_knows_is_refused_with_the_nearest_name(
         f"distal: error: no maze and no file is called 'labyrinth', {expected}\n"
     )
     assert "No such file" in refusal(capsys, *TAKE_A_MAZE[command], "narow-t.txt")
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []
 
 
 def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], here: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for name in ("mine", "narrow-t"):
         Path(name).write_text(str(T))
     assert output_json(capsys, "maze", "mine")["picture"] == list(T.picture)

@@ -42,7 +42,7 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
         (["evolve", "--out", "x", "--population", "1"], ["error: --population is 1"]),
         (["learn", "x" * 5000], ["no learner 'xxx"]),
         (["learn", "paper:" + "1" * 5000], ["paper:1 to paper:15"]),
-        (["learn", "paper:1", "--trials", "4000000000"], ["GiB are free", "fewer trials or episodes"]),
+        (["learn", "paper:1", "--trials", "4000000000"], ["B are free; ask for fewer trials or episodes"]),
         (["--json", "maze"], ["--json belongs after the command: distal maze --json"]),
     ],
 )
@@ -75,5 +75,5 @@ def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_refusal_shows_the_beginning_of_what_is_too_long(
     command: list[str], big: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("distal.cli.work.show_plan", lambda *_: None)
+    monkeypatch.setattr("distal.cli.study.show_plan", lambda *_: None)
     assert len(refusal(capsys, *(word.replace("BIG", big) for word in command))) < 1300

@@ -13,7 +13,9 @@ import pytest
 import distal
 from distal import published_rule
 from distal.cli import main
-from tests.command_line import output, output_json
+from distal.cli.terminal import console
+from tests.command_line import output, output_json, refusal
+from tests.given import some
 from tests.processes import DISTAL, started
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
@@ -64,9 +66,7 @@ def test_a_name_with_control_characters_is_refused_without_obeying_it(
     evil: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     evil.write_text(json.dumps({**published_rule(1).to_dict(), "name": EVIL}))
-    assert main(["rules", str(evil)]) == 2
-    out, err = capsys.readouterr()
-    assert (out, err.count("\n")) == ("", 1)
+    err = refusal(capsys, "rules", str(evil))
     assert SHOWN in err
     assert not obeyed(err)
 
@@ -109,8 +109,7 @@ def test_a_page_a_table_and_a_notebook_do_not_turn_a_name_round(
         text = Path(file).read_text()
         assert name in text
         assert "\u202e" not in text
-    data = re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text())
-    assert data is not None
+    data = some(re.search(r'id="trial"[^>]*>([^<]*)<', Path(page).read_text()))
     # What the page's own script makes of it: the name is shown letter by letter there, too.
     assert json.loads(data[1])["learners"][0]["name"] == "ev\\u202eil\u200b"
     result = distal.learn(evil, episodes=2, trials=1, steps=4)
@@ -181,3 +180,14 @@ def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> No
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Beats chance" in out
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 80), ("100", 100)])
+def test_a_narrow_terminal_cuts_no_number_off(
+    columns: str, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    shown = console()
+    assert shown.is_terminal
+    assert shown.width == width  # a table of up to 80 columns is whole, its rows are broken by the terminal

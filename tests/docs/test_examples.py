@@ -15,6 +15,7 @@ import pytest
 
 import distal
 from distal.learners import chance_for
+from tests.given import some
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 Run = Callable[[str], str]
@@ -60,12 +61,10 @@ def fitness(printed: str, name: str) -> float:
 
 @pytest.mark.parametrize("script", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.name)
 def test_an_example_says_at_its_top_what_it_writes_and_how_long_it_takes(script: Path) -> None:
-    text = ast.get_docstring(ast.parse(script.read_text(encoding="utf-8")))
-    assert text is not None
+    text = some(ast.get_docstring(ast.parse(script.read_text(encoding="utf-8"))))
     assert f"\nRun it: python examples/{script.name}\n" in text
     assert re.search(r"^Writes: \S", text, re.MULTILINE)
-    seconds = re.search(r"^Takes: about (\d+) seconds on two cores", text, re.MULTILINE)
-    assert seconds is not None
+    seconds = some(re.search(r"^Takes: about (\d+) seconds on two cores", text, re.MULTILINE))
     assert int(seconds[1]) < 60
     assert f"def test_{script.stem}_" in Path(__file__).read_text(encoding="utf-8")
 
@@ -87,8 +86,7 @@ def test_evolve_and_inspect_shows_the_rows_of_the_rule_it_writes(run: Run, tmp_p
     printed = run("evolve_and_inspect.py")
     rule = distal.Rule.load(tmp_path / "inspected_rule.json")
     whole = distal.learn(rule, trials=50, seed=1)
-    assert whole.chance is not None
-    said = f"{whole.fitness:.2f} ± {whole.standard_error:.2f}, chance {whole.chance.fitness:.2f}"
+    said = f"{whole.fitness:.2f} ± {whole.standard_error:.2f}, chance {some(whole.chance).fitness:.2f}"
     assert f"the whole rule, 400 trials: {said}" in printed
     assert re.search(rf"^selected {NUMBER}, re-measured {NUMBER} ± {NUMBER}, chance {NUMBER}$", printed, re.M)
     rows = re.findall(r"^ *(\d+)   [01]  [01]  [01]  [01]  [+-]1 +(-?\d) +(\d+\.\d)%", printed, re.MULTILINE)
@@ -111,8 +109,7 @@ def test_compare_your_method_sets_a_foreign_learner_beside_ours_and_chance(run: 
         assert fitness(printed, name) == pytest.approx(result.fitness, abs=0.0051)
         line = next(line for line in printed.splitlines() if line.startswith(name))
         # The share by hand: every episode after the first below 100, trial by trial.
-        assert result.ep is not None
-        after = [ep for trial in result.ep.tolist() for ep in after_success(trial)]
+        after = [ep for trial in some(result.ep).tolist() for ep in after_success(trial)]
         assert line.endswith(f" {sum(ep < 100 for ep in after) / len(after):.1%}")
     assert not list(tmp_path.iterdir())
 
@@ -130,8 +127,7 @@ def test_own_task_evolves_for_its_room_and_its_agent_leaves_it(run: Run, tmp_pat
     assert len(winners) == 2
     assert all(12 <= float(own) < float(chance) <= 50 for own, chance in winners)
     assert 12 <= fitness(printed, "fitness") < fitness(printed, "chance")
-    found = re.search(r"^its way out: (\S+)$", printed, re.MULTILINE)
-    assert found is not None
+    found = some(re.search(r"^its way out: (\S+)$", printed, re.MULTILINE))
     way = found[1]
     # The way by hand: from the middle of five by five cells, key in the first, door in the last.
     place, keys = [2, 2], []

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+import tomllib
+import venv
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 SMALLEST = 2_000  # bytes of a picture that shows something
 NUMBER = re.compile(r"\d+\.\d+")
@@ -80,7 +85,7 @@ def test_a_notebook_runs_and_prints_what_is_kept(path: Path, tmp_path: Path) -> 
 @each
 def test_what_is_kept_is_short_and_whole_and_names_no_machine(path: Path) -> None:
     notebook = read(path)
-    assert 10 <= len(notebook["cells"]) <= 15
+    assert 10 <= len(notebook["cells"]) <= 16
     assert notebook["cells"][0]["source"][0].startswith("# ")
     assert not re.search(r"/home/|/root/|/tmp/|site-packages|0x[0-9a-f]{6}", path.read_text(encoding="utf-8"))
     assert sum(len(pictures(cell)) for cell in code(notebook)) >= 2
@@ -104,6 +109,57 @@ def test_no_score_is_shown_without_chance(path: Path) -> None:
     scores = [text for text in said if re.search(r"fitness|fresh|mean return|EP", text)]
     assert scores
     assert all("chance" in text for text in scores)
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Return the bin folder of an environment with all that notebooks need, but without Distal.
+
+    An editable package is not seen there: Python follows no .pth files of a folder that one names.
+    """
+    venv.create(tmp_path / "bare", with_pip=True, symlinks=True)
+    (packages,) = (tmp_path / "bare").glob("lib/*/site-packages")
+    (packages / "needed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    found = (tmp_path / "bare" / "bin" / "python", "-c", "import ipykernel, distal")
+    done = subprocess.run(found, capture_output=True, text=True, check=False, env=offline())
+    if "No module named 'distal'" not in done.stderr:
+        pytest.skip("Distal is not installed as an editable package")
+    return tmp_path / "bare" / "bin"
+
+
+def offline(**more: str) -> dict[str, str]:
+    """Return what lets pip install a checkout without a network: the build's tools are there."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+    pip = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0"}  # 0: no isolation
+    return {**own, **pip, **more}
+
+
+def where(python: Path) -> str:
+    """Return the file of the package that a Python finds."""
+    asked = (python, "-c", "import distal; print(distal.__file__)")
+    return subprocess.run(asked, capture_output=True, text=True, check=True, env=offline()).stdout
+
+
+def test_a_notebook_installs_distal_from_its_checkout_where_it_is_missing(bare: Path) -> None:
+    cells = {"".join(code(read(path))[0]["source"]) for path in NOTEBOOKS}
+    (install,) = cells  # one for all
+    program = "from IPython.core.interactiveshell import InteractiveShell as Shell\n"
+    program += f"Shell.instance().run_cell({install!r}).raise_error()"
+    run_it = (bare / "python", "-c", program)
+    subprocess.run(run_it, cwd=DOCS / "notebooks", check=True, env=offline())
+    assert str(bare.parent) in where(bare / "python")
+    again = subprocess.run(run_it, cwd=bare, check=True, env=offline(), capture_output=True, text=True)
+    assert again.stdout == ""  # it is there already, so no checkout is asked for
+
+
+def test_binder_installs_the_checkout(bare: Path) -> None:
+    path = os.pathsep.join((str(bare), os.environ["PATH"]))
+    subprocess.run([ROOT / "binder" / "postBuild"], cwd=ROOT, check=True, env=offline(PATH=path))
+    assert str(bare.parent) in where(bare / "python")
+    name, number = (ROOT / "binder" / "runtime.txt").read_text(encoding="utf-8").strip().split("-")
+    assert name == "python"
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert f"Programming Language :: Python :: {number}" in pyproject["project"]["classifiers"]
 
 
 def cell(source: str, **more: Any) -> dict[str, Any]:

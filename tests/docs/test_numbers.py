@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from tests.given import some
+
 ROOT = Path(__file__).parents[2]
 # Written by hand. A page about results belongs here; docs/quoted.py says how it names its sources.
 HAND_WRITTEN = ("beyond", "champions", "performance", "readings", "results", "rivals", "tasks")
@@ -74,8 +76,7 @@ def test_every_number_is_that_of_its_source(quoted: ModuleType, page: str) -> No
 def test_a_number_that_is_changed_on_a_page_is_found(quoted: ModuleType, page: str) -> None:
     path = ROOT / page
     text = path.read_text(encoding="utf-8")
-    number = re.search(r"\d+\.\d+(?=[^`>]*<!-- numbers of)", text)
-    assert number is not None
+    number = some(re.search(r"\d+\.\d+(?=[^`>]*<!-- numbers of)", text))
     changed = f"{text[: number.end() - 1]}{(int(number[0][-1]) + 1) % 10}{text[number.end() :]}"
     assert len(quoted.problems(changed, path.parent)) == 1
 

@@ -13,16 +13,15 @@ import pytest
 from scipy import stats
 
 import distal
+from tests.given import some
 
 ROOT = Path(__file__).parents[2]
 
 
 def ways() -> Any:
-    spec = importlib.util.spec_from_file_location("search_ways", ROOT / "benchmarks" / "search_ways.py")
-    assert spec is not None
-    assert spec.loader is not None
+    spec = some(importlib.util.spec_from_file_location("search_ways", ROOT / "benchmarks" / "search_ways.py"))
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    some(spec.loader).exec_module(module)
     return module
 
 
@@ -58,8 +57,7 @@ def test_the_page_has_the_tables_that_were_measured_and_says_what_they_show() ->
     best = min(narrow["ways"], key=lambda way: np.mean(fresh(narrow, way, "100000000")))
     assert best == "focused_finalists"
     spreads = [np.std(fresh(narrow, way, "100000000"), ddof=1) for way in ("restarts", "finalists")]
-    told = re.search(r"winners is (\S+), and (\S+) with finalists", page)
-    assert told is not None
+    told = some(re.search(r"winners is (\S+), and (\S+) with finalists", page))
     assert [f"{spread:.1f}" for spread in spreads] == list(told.groups())
     by_success, by_ep = distal.champion_record(4), distal.champion_record(1)
     assert [one["prize"] for one in (by_success, by_ep)] == ["reached", "best"]

@@ -23,6 +23,7 @@ from distal import cli
 from distal.base.colours import DARK, LIGHT
 from distal.studies.reproduction import paper_results
 from tests import doors
+from tests.given import some
 from tests.html_page import Page
 
 if TYPE_CHECKING:
@@ -171,6 +172,9 @@ def opened(browser: Browser, built: Path) -> Iterator[Opened]:
             "notebooks/first-steps.html#compare-with-hill-climbing",
         ),
         ("eligibility trace", "Glossary", "glossary.html"),
+        ("eligibility trace", "Related work > Eligibility traces", "related-work.html#eligibility-traces"),
+        ("ABCD", "Related work", "related-work.html"),
+        ("neuromodulation", "Related work > Neuromodulation", "related-work.html#neuromodulation"),
         ("distal.Maze", "distal.Maze", "api/distal.Maze.html"),
     ],
 )
@@ -387,8 +391,7 @@ def test_what_is_said_of_chance_is_what_the_run_examples_print() -> None:
     assert len(own) == 3
     said = set(re.findall(r"(\d+\.\d\d) %", does))
     assert {f"{share} %" for share in said} == {share.replace("%", " %") for share in own}
-    chance = re.search(r"^ fitness: mean best EP +\S+ ± \S+ +(\S+) ±", does, re.MULTILINE)
-    assert chance is not None
+    chance = some(re.search(r"^ fitness: mean best EP +\S+ ± \S+ +(\S+) ±", does, re.MULTILINE))
     assert f"chance, which is at {chance[1]}:" in section("inside-a-rule.md", "Look inside")
 
 
@@ -396,13 +399,11 @@ def test_captions_tell_what_the_pictures_of_the_example_show() -> None:
     text = (DOCS / "explained.md").read_text(encoding="utf-8")
     captions = {name: words for words, name in re.findall(r"!\[([^\]]*)\]\(pictures/(\w+)\.svg\)", text)}
     trial = distal.learn("evolved:1", trials=1, keep_ep=True, chance=False)
-    assert trial.ep is not None
-    reached = [n for n, ep in enumerate(trial.ep[6].tolist(), start=1) if ep < 100]
+    reached = [n for n, ep in enumerate(some(trial.ep)[6].tolist(), start=1) if ep < 100]
     for name in ("traces", "trial"):
         assert f"episode {reached[0]}" in captions[name]
     drawn = (DOCS / "pictures" / "traces.svg").read_text(encoding="utf-8")
-    row = re.search(r"name row (\d+): Δw = \+1", drawn)
-    assert row is not None
+    row = some(re.search(r"name row (\d+): Δw = \+1", drawn))
     assert f"row {row[1]} says: strengthen" in captions["traces"]
     # A disc for every episode, a large one where the goal was reached, and one of each in the key.
     discs = re.findall(r'<circle [^>]*class="(dsp(?: half)?)"', (DOCS / "pictures" / "trial.svg").read_text())

@@ -16,6 +16,7 @@ from distal import Agent, EnvTask, HillClimbing, InputError, Maze, Result, Setti
 from distal.evaluation.agents import Evaluation
 from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
+from tests.given import some
 from tests.mazes import T
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -248,13 +249,12 @@ def test_the_same_seeds_give_the_same_numbers_with_chance_beside_them(balancing:
     other = evaluate(agent, "CartPole-v1", episodes=12, seed=7)
     assert one.to_dict() == other.to_dict()
     assert one.returns.tolist() == other.returns.tolist()
-    assert one.chance is not None
     assert one.returns.tolist() == one.lengths.tolist()  # a pole gives 1 a step
     more = evaluate(agent, "CartPole-v1", episodes=6, seed=10, chance=False)
     assert more.returns.tolist() == one.returns[3:9].tolist()  # episode k resets with seed + k
     assert (more.chance, more.p, more.to_dict()["chance"]) == (None, None, None)
     assert evaluate(agent, "CartPole-v1", episodes=12, seed=8).returns.tolist() != one.returns.tolist()
-    assert one.p == pytest.approx(stats.ttest_rel(one.returns, one.chance).pvalue, rel=1e-5)
+    assert one.p == pytest.approx(stats.ttest_rel(one.returns, some(one.chance)).pvalue, rel=1e-5)
     low, high = one.interval
     assert low < one.mean < high
     assert "12 episodes, seed 7" in one.summary()
@@ -267,16 +267,13 @@ def test_so_do_actions_that_are_drawn_whatever_the_agent_did_before() -> None:
     returned(agent, Turns())
     other = evaluate(agent, Turns, episodes=6)
     assert one.returns.tolist() == other.returns.tolist()
-    assert one.chance is not None
-    assert other.chance is not None
-    assert one.chance.tolist() == other.chance.tolist()
+    assert some(one.chance).tolist() == some(other.chance).tolist()
     assert len(set(one.returns.tolist())) > 1
 
 
 def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Result) -> None:
     agent = balancing.agent()
     found = evaluate(agent, "CartPole-v1", episodes=3, seed=5)
-    assert found.chance is not None
     env = gymnasium.make("CartPole-v1")
     for k in range(3):
         weights = agent.network.fresh_weights(5, k)
@@ -286,7 +283,7 @@ def test_chance_is_a_network_with_fresh_weights_in_every_episode(balancing: Resu
         while not over:
             observation, reward, terminated, truncated, _ = env.step(random.act(observation))
             total, over = total + float(reward), terminated or truncated
-        assert found.chance[k] == total
+        assert some(found.chance)[k] == total
 
 
 def test_wrapped_environments_are_measured_as_they_are(balancing: Result) -> None:
@@ -294,8 +291,7 @@ def test_wrapped_environments_are_measured_as_they_are(balancing: Result) -> Non
     plain = evaluate(agent, "CartPole-v1", episodes=4)
     counted = wrappers.RecordEpisodeStatistics(gymnasium.make("CartPole-v1"))
     assert evaluate(agent, counted, episodes=4).returns.tolist() == plain.returns.tolist()
-    assert plain.chance is not None
-    assert sum(counted.length_queue) == plain.lengths.sum() + plain.chance.sum()
+    assert sum(counted.length_queue) == plain.lengths.sum() + some(plain.chance).sum()
     double = wrappers.TransformReward(gymnasium.make("CartPole-v1"), lambda reward: 2 * float(reward))
     assert evaluate(agent, double, episodes=4).returns.tolist() == (2 * plain.returns).tolist()
     brief = wrappers.TimeLimit(gymnasium.make("CartPole-v1"), 5)

@@ -19,6 +19,7 @@ from distal.base import significance
 from distal.base.colours import LIGHT
 from distal.base.significance import confidence_sequence, holm, signed_rank
 from tests.command_line import output, output_json, refusal
+from tests.given import some
 from tests.mazes import T
 
 # A rule that changes nothing keeps its first weights for ever: chance, which draws new ones, beats it.
@@ -44,9 +45,7 @@ def test_each_learner_does_as_learn_says_with_its_own_chance_beside_it() -> None
     for result in both.results:
         alone = distal.learn(result.learner, trials=3, seed=7, **SMALL)
         assert (result.best == alone.best).all()
-        assert result.chance is not None
-        assert alone.chance is not None
-        assert (result.chance.best == alone.chance.best).all()
+        assert (some(result.chance).best == some(alone.chance).best).all()
         assert result.to_dict() == alone.to_dict()
     assert both.learners == (IDLE, climber)
 
@@ -164,8 +163,7 @@ def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
     chances = {id(result.chance) for result in both.results}
     assert len(lines) == len(both.results) + len(chances) == 3 + 2  # both idle rules have the same scales
     assert [line.get_color() for line in lines[:3]] == [LIGHT["dsp"], LIGHT["goal"], LIGHT["hc"]]
-    legend = ax.get_legend()
-    assert legend is not None
+    legend = some(ax.get_legend())
     scales = r"chance with the scales of "
     assert [text.get_text() for text in legend.get_texts()] == [
         r" _\$x\$", "idle", "hill climbing", rf"{scales}_\$x\$ and idle", f"{scales}hill climbing",
@@ -204,8 +202,10 @@ def test_the_command_prints_and_writes_what_python_returns(
     last = rows[-1]
     assert (last["learner"], last["trial"], last["final_position"]) == ("hill climbing", "3", "1")
     result = expected.results[1]
-    assert result.chance is not None
-    assert (float(last["best"]), float(last["chance_best"])) == (result.final[-1], result.chance.final[-1])
+    assert (float(last["best"]), float(last["chance_best"])) == (
+        result.final[-1],
+        some(result.chance).final[-1],
+    )
     svg = Path(files[2]).read_text()
     assert all(word in svg for word in ("idle", "hill climbing", "chance", "mean best EP so far"))
 
@@ -229,8 +229,7 @@ def test_the_table_shows_chance_and_the_numbers(capsys: pytest.CaptureFixture[st
     (difference,) = both.differences
     for result, (low, high) in zip(both.results, both.intervals, strict=True):
         assert f"{result.fitness:.2f} ({low:.2f}, {high:.2f})" in text
-        assert result.chance is not None
-        assert f"{result.chance.fitness:.2f}" in text
+        assert f"{some(result.chance).fitness:.2f}" in text
     low, high = difference.interval
     assert f"{difference.mean:+.2f} ({low:+.2f}, {high:+.2f})" in text
     assert f"{difference.verdict}." in text

@@ -13,6 +13,7 @@ from scipy import stats
 from distal import Chance, Difference, Result, Settings, learn
 from distal.search.results import Fresh
 from distal.tasks.mazes import MazeTask
+from tests.given import some
 from tests.mazes import T
 
 
@@ -45,9 +46,8 @@ def test_learn_and_evolve_say_by_one_definition_that_chance_is_beaten() -> None:
     for shift in (-10, -4, -2, 0, 2, 10):
         own, by_chance = draw.integers(60, 140, (2, 80))
         result = result_of((own + shift)[:, None].tolist(), by_chance[:, None].tolist())
-        assert result.chance is not None
         assert result.difference is not None
-        fresh = Fresh.of(result.final, result.chance.final)
+        fresh = Fresh.of(result.final, some(result.chance).final)
         assert fresh.p == result.difference.p
         assert fresh.beats_chance == (result.difference.decided and result.difference.mean < 0)
 
@@ -55,9 +55,8 @@ def test_learn_and_evolve_say_by_one_definition_that_chance_is_beaten() -> None:
 @pytest.mark.parametrize("engine", ["cpu", "reference"])
 def test_the_ep_of_every_episode_is_kept_on_request_alone(engine: str) -> None:
     kept = learn("paper:1", maze=T, trials=2, episodes=30, steps=8, keep_ep=True, engine=engine)
-    assert kept.ep is not None
-    assert (np.minimum.accumulate(kept.ep, axis=1) == kept.best).all()
-    assert (np.diff(kept.ep, axis=1) > 0).any()
+    assert (np.minimum.accumulate(some(kept.ep), axis=1) == kept.best).all()
+    assert (np.diff(some(kept.ep), axis=1) > 0).any()
     assert learn("paper:1", maze=T, trials=1, episodes=3, engine=engine).ep is None
 
 
@@ -65,14 +64,11 @@ def test_the_table_of_all_episodes_has_both_curves_of_learner_and_chance() -> No
     result = learn("paper:2", maze=T, trials=2, episodes=4, steps=8, keep_ep=True)
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
     assert len(rows) == 2 * 2 * 4
-    assert result.ep is not None
-    assert result.chance is not None
-    assert result.chance.ep is not None
     for k, row in enumerate(rows):
         trial, episode = divmod(k, 4)
         assert (int(row["trial"]), row["final_position"]) == (trial // 2 + 1, "01"[trial % 2])
         assert int(row["episode"]) == episode + 1
-        assert int(row["ep"]) == result.ep[trial, episode]
+        assert int(row["ep"]) == some(result.ep)[trial, episode]
         assert int(row["best"]) == result.best[trial, episode]
-        assert int(row["chance_ep"]) == result.chance.ep[trial, episode]
-        assert int(row["chance_best"]) == result.chance.best[trial, episode]
+        assert int(row["chance_ep"]) == some(some(result.chance).ep)[trial, episode]
+        assert int(row["chance_best"]) == some(result.chance).best[trial, episode]

@@ -24,6 +24,7 @@ from distal import InputError
 from distal.base import significance
 from distal.base.colours import LIGHT
 from tests import doors
+from tests.given import some
 
 TINY: Any = {"episodes": 3, "trials": 2, "hidden": 2}
 
@@ -64,8 +65,7 @@ def heights(ax: Axes) -> list[list[float]]:
 
 def labels(ax: Axes) -> list[str]:
     """Return what the legend says."""
-    legend = ax.get_legend()
-    assert legend is not None
+    legend = some(ax.get_legend())
     return [text.get_text() for text in legend.get_texts()]
 
 
@@ -88,11 +88,10 @@ def test_a_plot_is_drawn_on_the_axes_that_are_given_or_on_a_figure_that_a_notebo
 
 def test_a_result_is_drawn_with_chance_and_bands() -> None:
     made = RESULTS["maze"]()
-    assert made.chance is not None
     ax = made.plot()
-    assert heights(ax) == [one.best.mean(axis=0).tolist() for one in (made, made.chance)]
+    assert heights(ax) == [one.best.mean(axis=0).tolist() for one in (made, some(made.chance))]
     assert labels(ax) == ["rule", "chance"]
-    for band, one in zip(ax.collections, (made, made.chance), strict=True):
+    for band, one in zip(ax.collections, (made, some(made.chance)), strict=True):
         error = one.final.std(ddof=1) / np.sqrt(len(one.final))
         ends = one.final.mean() + 1.96 * error * np.array([-1, 1])
         drawn = np.asarray(band.get_paths()[0].vertices)
@@ -235,14 +234,11 @@ def cells(made: Any) -> list[str]:
 def test_no_score_is_shown_without_chance() -> None:
     result, found, several = RESULTS["maze"](), doors.inspection(), doors.inspected_set()
     evaluation, evolved, compared = doors.evaluation(), doors.evolved(), doors.comparison()
-    assert result.chance is not None
-    assert found.result.chance is not None
-    assert evaluation.chance is not None
     chances: list[tuple[Any, Any]] = [
-        (result, result.chance.fitness),
-        (found, found.result.chance.fitness),
+        (result, some(result.chance).fitness),
+        (found, some(found.result.chance).fitness),
         (several, np.mean([one.chance.fitness for one in several.results if one.chance])),
-        (evaluation, evaluation.chance.mean()),
+        (evaluation, some(evaluation.chance).mean()),
         (evolved, evolved.winners[0].fresh.chance),
         (evolved.winners[0], evolved.winners[0].fresh.chance),
         (compared, min(one.chance.fitness for one in compared.results if one.chance)),

@@ -23,11 +23,12 @@ from distal import (
     published_rule,
     published_rules,
 )
-from distal.cli import main
 from distal.learners import episodes
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
+from tests.command_line import refusal
+from tests.given import some
 from tests.mazes import T
 from tests.strategies import chances, mazes, seeds, settings_of
 
@@ -49,22 +50,17 @@ def test_chance_is_any_learner_that_starts_over_in_every_episode(engine: str) ->
     options: dict[str, Any] = {"maze": T, "trials": 3, "episodes": 20, "steps": 8, "engine": engine}
     rule, climber = published_rule(1), HillClimbing(0.3, published_rule(1).alpha_h, published_rule(1).alpha_o)
     by_chance = learn(Chance(rule.alpha_h, rule.alpha_o), keep_ep=True, **options)
-    assert by_chance.ep is not None
     for learner in (rule, climber):
         fresh = learn(learner, resample=1, keep_ep=True, **options)
-        assert fresh.ep is not None
-        assert fresh.ep.tolist() == by_chance.ep.tolist()
-        beside = learn(learner, keep_ep=True, **options).chance
-        assert beside is not None
-        assert beside.ep is not None
-        assert beside.ep.tolist() == by_chance.ep.tolist()
+        assert some(fresh.ep).tolist() == some(by_chance.ep).tolist()
+        beside = some(learn(learner, keep_ep=True, **options).chance)
+        assert some(beside.ep).tolist() == some(by_chance.ep).tolist()
     assert learn(by_chance.learner, resample=7, **options).best.tolist() == by_chance.best.tolist()
 
 
 def test_chance_begins_with_the_same_network_as_the_learner() -> None:
     result = learn("paper:1", trials=2, episodes=3, keep_ep=True)
-    assert result.chance is not None
-    assert result.best[:, 0].tolist() == result.chance.best[:, 0].tolist()
+    assert result.best[:, 0].tolist() == some(result.chance).best[:, 0].tolist()
 
 
 def test_chance_has_no_chance_beside_it_and_others_may_go_without() -> None:
@@ -80,8 +76,9 @@ def test_there_is_nothing_to_evolve_in_chance(capsys: pytest.CaptureFixture[str]
         InputError, match=r"nothing to evolve; measure it with learn, or evolve dsp, hc, .* or cma"
     ):
         evolve("chance", runs=1, generations=0)
-    assert main(["evolve", "--learner", "chance", "--out", str(tmp_path / "runs")]) == 2
-    assert "nothing to evolve" in capsys.readouterr().err
+    assert "nothing to evolve" in refusal(
+        capsys, "evolve", "--learner", "chance", "--out", str(tmp_path / "runs")
+    )
     assert not (tmp_path / "runs").exists()
 
 
@@ -103,5 +100,4 @@ def test_published_rules_beat_chance_where_corridors_are_wide(
 
 def test_the_best_evolved_rule_beats_chance() -> None:
     result = learn("evolved:1", trials=50)
-    assert result.difference is not None
-    assert -30 < result.difference.mean < -10
+    assert -30 < some(result.difference).mean < -10

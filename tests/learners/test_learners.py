@@ -18,8 +18,9 @@ import distal
 from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, engines, learners
 from distal.base.colours import LIGHT
 from distal.cli import main
-from distal.engines import Batch, reference, registry
+from distal.engines import Batch, reference
 from distal.engines.cpu import engine as cpu
+from distal.engines.engine import said_instead
 from distal.engines.gpu import cards
 from distal.engines.gpu import engine as gpu
 from distal.engines.spread import Spread
@@ -34,7 +35,9 @@ from distal.studies.experiments import Experiments
 from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
+from tests.command_line import refusal
 from tests.doors import SameThread, contents
+from tests.given import some
 from tests.mazes import T
 
 
@@ -115,10 +118,8 @@ def test_a_new_learner_learns_beside_chance_with_its_scales() -> None:
     )
     for row, (goal, seed) in enumerate(zip(batch.goal.tolist(), batch.seed.tolist(), strict=True)):
         stream = learners.episodes(JUMPS, Aim(MazeTask(MAZE), goal), Settings(3, 8), seed)
-        assert result.ep is not None
-        assert result.ep[row].tolist() == [episode.ep for episode in islice(stream, 6)]
-    assert result.chance is not None
-    assert result.chance.learner == Chance(0.2, 0.4)
+        assert some(result.ep)[row].tolist() == [episode.ep for episode in islice(stream, 6)]
+    assert some(result.chance).learner == Chance(0.2, 0.4)
     data = result.to_dict()
     assert (data["learner"], data["parameters"]) == ("jumps", JUMPS.to_dict())
     assert result.summary().startswith("jumping: 4 trials")
@@ -191,7 +192,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
-    registry.named.clear()
+    said_instead.clear()
     run = engines.Runner("auto")
     assert run.engine == "gpu"
     climbing = trial(HillClimbing(0.1, 0.2, 0.3))
@@ -226,8 +227,7 @@ def test_auto_measures_a_new_learner_with_reference_and_chance_beside_it_with_a_
 
     monkeypatch.setattr(gpu, "check", no_card)
     result = distal.learn(JUMPS, engine="auto", **SHORT)
-    assert result.chance is not None
-    assert (result.engine, result.chance.engine) == ("reference", "cpu")
+    assert (result.engine, some(result.chance).engine) == ("reference", "cpu")
     (tmp_path / "maze.txt").write_text(str(MAZE))
     small = ["--maze", str(tmp_path / "maze.txt"), "--steps", "8", "--trials", "1", "--episodes", "2"]
     assert main(["learn", "jumps", "--engine", "auto", *small, "--json"]) == 0
@@ -273,15 +273,13 @@ def test_a_page_records_what_it_cannot_compute_and_a_film_shows_it(tmp_path: Pat
 
 @pytest.mark.usefixtures("registered")
 def test_no_film_is_written_where_the_page_beside_it_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     line = ["watch", "jumps", "--gif", "a.gif", "--after", "1"]
-    assert main([*line, "--out", "page.html", "--episodes", "100000"]) == 2
-    assert "ask for fewer episodes or steps" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert "fewer episodes or steps" in refusal(capsys, *line, "--out", "page.html", "--episodes", "100000")
+    assert list(here.iterdir()) == []
     assert main(line) == 0
-    assert (tmp_path / "a.gif").exists()
+    assert (here / "a.gif").exists()
 
 
 # ------------------------------------------------------------------ files, alike for all

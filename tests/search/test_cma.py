@@ -15,6 +15,7 @@ from distal.search.config import Config
 from distal.search.evolve import estimate
 from distal.tasks.mazes import MazeTask
 from tests.evolutions import MAZE, toy
+from tests.given import some
 
 
 def test_cma_solves_a_toy_problem_to_its_known_optimum() -> None:
@@ -24,9 +25,8 @@ def test_cma_solves_a_toy_problem_to_its_known_optimum() -> None:
         assert asked.continuous.min() >= 0
         assert asked.continuous.max() <= 1
         search.tell(asked, toy(asked))
-    assert search.best is not None
-    assert search.best.discrete[0].tolist() == [1] * 8
-    assert search.best.continuous[0] == pytest.approx([0.3, 0.3], abs=0.01)
+    assert some(search.best).discrete[0].tolist() == [1] * 8
+    assert some(search.best).continuous[0] == pytest.approx([0.3, 0.3], abs=0.01)
 
 
 def test_cma_is_the_librarys_optimizer_seeded_in_every_generation() -> None:

@@ -18,6 +18,7 @@ from distal.search import precomputed
 from distal.search.genetic import GeneticAlgorithm, GeneticSearch
 from distal.search.genotypes import Genotypes
 from tests.evolutions import told, toy
+from tests.given import some
 
 UNCHANGED = {"mutation": 0, "deviation": 0}
 
@@ -206,11 +207,9 @@ def test_kept_elites_pass_unchanged_with_the_fitness_they_had() -> None:
     children = run.ask()
     assert len(children) == 10
     run.tell(children, np.full(10, 99.0))
-    assert run.population is not None
-    assert run.fitness is not None
-    assert run.fitness.tolist() == [0, 1, 2, 3, *[99.0] * 10]
-    assert (run.population.discrete[:4] == asked.discrete[[13, 12, 11, 10]]).all()
-    assert (run.population.continuous[:4] == asked.continuous[[13, 12, 11, 10]]).all()
+    assert some(run.fitness).tolist() == [0, 1, 2, 3, *[99.0] * 10]
+    assert (some(run.population).discrete[:4] == asked.discrete[[13, 12, 11, 10]]).all()
+    assert (some(run.population).continuous[:4] == asked.continuous[[13, 12, 11, 10]]).all()
 
 
 def test_by_default_the_elites_are_measured_again_and_the_winner_is_of_the_last_generation() -> None:
@@ -221,11 +220,9 @@ def test_by_default_the_elites_are_measured_again_and_the_winner_is_of_the_last_
     assert len(asked) == 14
     assert (asked.continuous[:4] == first.continuous[:4]).all()  # the four best, unchanged
     run.tell(asked, 50 + np.arange(14.0)[::-1])
-    assert run.fitness is not None
-    assert run.fitness.tolist() == list(range(63, 49, -1))
+    assert some(run.fitness).tolist() == list(range(63, 49, -1))
     assert run.best_fitness == 50  # not 0, which was measured in the first generation
-    assert run.best is not None
-    assert run.best.continuous.tolist() == asked.continuous[[13]].tolist()
+    assert some(run.best).continuous.tolist() == asked.continuous[[13]].tolist()
     assert run.best_generation == 1
 
 
@@ -236,8 +233,7 @@ def test_an_elite_is_as_old_as_its_first_appearance() -> None:
         run.tell(run.ask(), np.arange(14.0))  # the first elite stays the best
     assert run.generation == 3
     assert run.best_generation == 0
-    assert run.born is not None
-    assert run.born.tolist() == [0] * 4 + [3] * 10
+    assert some(run.born).tolist() == [0] * 4 + [3] * 10
 
 
 @pytest.mark.parametrize(
@@ -258,16 +254,14 @@ def test_the_fitness_of_an_averaged_elite_is_the_mean_of_its_measurements() -> N
     first, second = told(search, [5.0, 1.0, 9.0, 3.0], [4.0, 6.0, 2.0, 8.0])
     assert second.continuous[:2].tolist() == first.continuous[[1, 3]].tolist()
     # Elites had 1 and 3 and now got 4 and 6; the children's 2 and 8 stand alone.
-    assert search.fitness is not None
-    assert search.fitness.tolist() == [2.5, 4.5, 2.0, 8.0]
+    assert some(search.fitness).tolist() == [2.5, 4.5, 2.0, 8.0]
     assert search.measured.tolist() == [2, 2, 1, 1]
     assert search.best_fitness == 2.5  # the child's 2 was measured only once
     assert search.best_generation == 0
     (third,) = told(search, [5.0, 5.5, 7.0, 7.0])
     # The elites are now the child (2, then 5) and the first elite (2.5 twice, then 5.5).
     assert third.continuous[0].tolist() == second.continuous[2].tolist()
-    assert search.fitness is not None
-    assert search.fitness[:2].tolist() == [3.5, (2.5 * 2 + 5.5) / 3]
+    assert some(search.fitness)[:2].tolist() == [3.5, (2.5 * 2 + 5.5) / 3]
     finalists = search.finalists(3)
     # Those that have a mean come first, then one that was measured once.
     assert (finalists.fitness.tolist(), finalists.born.tolist()) == ([3.5, 3.5, 7.0], [1, 0, 2])

@@ -9,6 +9,7 @@ from distal.engines import Runner
 from distal.learners.chance import Chance
 from distal.show import chance, watch
 from distal.show.trial_page import page_data
+from tests.given import some
 from tests.mazes import T
 from tests.show.pages import RING, SMALL, lake
 
@@ -43,8 +44,7 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
-    eps = Runner("cpu").run(batch, keep_ep=True).ep
-    assert eps is not None
+    eps = some(Runner("cpu").run(batch, keep_ep=True).ep)
     best = [np.minimum.accumulate(eps[:, first : first + 4], axis=1) for first in (0, 4, 8)]
     assert watched.chance.tolist() == np.hstack(best).mean(axis=0).tolist()
     points = page_data(watched)["chance"]["curve"]

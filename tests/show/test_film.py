@@ -185,29 +185,25 @@ def test_without_the_encoder_mp4_is_refused_with_what_to_install(monkeypatch: py
 
 
 def test_the_command_writes_films_and_a_page_only_if_it_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     command = ["watch", "paper:1", "--steps", "20", "--after", "1,30"]
     assert main([*command, "--gif", "a.gif", "--mp4", "a.mp4"]) == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.gif", "a.mp4"]
+    assert sorted(path.name for path in here.iterdir()) == ["a.gif", "a.mp4"]
     assert "film: a.gif" in capsys.readouterr().out
     assert main([*command, "--gif", "b.gif", "--out", "b.html", "--episodes", "3", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [scene["after"] for scene in data["scenes"]] == [1, 30]
     assert (data["gif"], data["page"], data["episodes"]) == ("b.gif", "b.html", 3)
-    assert (tmp_path / "b.html").exists()
+    assert (here / "b.html").exists()
 
 
-def test_a_table_without_a_picture_has_no_film(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_without_a_picture_has_no_film(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bare = TableTask(Table.of([[0], [1]], [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]), name="bare")
-    monkeypatch.chdir(tmp_path)
     bare.save("bare.npz")
     line = refusal(capsys, "watch", "hc", "--env", "bare.npz", "--gif", "a.gif", "--out", "a.html")
     assert "bare has no picture that a film could show; write a page, without a film" in line
-    assert [path.name for path in tmp_path.iterdir()] == ["bare.npz"]
+    assert [path.name for path in here.iterdir()] == ["bare.npz"]
 
 
 @pytest.mark.parametrize(
@@ -222,13 +218,8 @@ def test_a_table_without_a_picture_has_no_film(
     ],
 )
 def test_what_a_film_cannot_show_is_refused_in_one_line(
-    options: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], message: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     command = ["watch", "paper:1", "--after", "1", "--steps", "5", "--gif", "a.gif"]
     assert message in refusal(capsys, *command, *options)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())

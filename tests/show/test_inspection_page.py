@@ -32,7 +32,9 @@ def test_the_page_holds_every_row_and_needs_no_network(found: distal.Inspection,
     names = re.findall(r' id="([^"]+)"', page)
     assert len(names) == len(set(names))
     for about, told in found.findings:
-        assert f"<li>{about}: {told}</li>" in page
+        assert f"<li>{about}: {told}</li>" in page.replace("−", "-")
+    body = page.split("</style>")[1]
+    assert not re.search(r">[^<]*[ (]-\d", body)  # a number has a minus sign, not a hyphen
 
 
 def test_the_page_is_no_wider_than_a_phone(

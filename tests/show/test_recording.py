@@ -10,6 +10,7 @@ from distal.engines import reference
 from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.mazes import MazeTask
+from tests.given import some
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
 from tests.show.pages import RING, SMALL
@@ -35,8 +36,7 @@ def test_more_episodes_than_a_page_can_hold_are_refused_for_recordings_alone(jum
     for learners in ((jumps,), ("hc", jumps)):
         with pytest.raises(InputError, match=says):
             watch.watch(*learners, episodes=most + 1)
-    full = watch.watch(jumps, episodes=4, steps=20, maze=T, goal="1").recordings[0]
-    assert full is not None
+    full = some(watch.watch(jumps, episodes=4, steps=20, maze=T, goal="1").recordings[0])
     taken = len(full.states) + len(full.actions) + len(full.active)
     assert taken == sum(episode_bytes(full.layers, steps) for steps in full.steps)
 

@@ -31,6 +31,7 @@ from distal.studies.report import Table, unfolded
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event
+from tests.given import some
 from tests.mazes import T
 
 pytestmark = pytest.mark.usefixtures("rough")
@@ -82,13 +83,11 @@ def test_an_interval_over_rows_redraws_each_row_by_itself() -> None:
 def test_numbers_that_are_the_papers_agree_completely() -> None:
     found = made_up()
     assert found.agree == 15
-    assert found.here.r is not None
-    assert found.here.r.value == pytest.approx(1)
+    assert some(found.here.r).value == pytest.approx(1)
     assert found.here.rms.value == pytest.approx(0, abs=0.005)
     assert found.mean.value == pytest.approx(63.85, abs=0.01)
-    assert found.in_narrow is not None
-    assert found.in_narrow.r is not None
-    assert (found.in_narrow.r.value, found.in_narrow.rms.value) == pytest.approx((1, 30), rel=1e-4)
+    narrow = some(found.in_narrow)
+    assert (some(narrow.r).value, narrow.rms.value) == pytest.approx((1, 30), rel=1e-4)
     assert found.beat_chance == 15  # by 2 in every trial
 
 
@@ -209,8 +208,7 @@ def test_a_folder_of_an_earlier_version_gets_what_it_lacks(
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(tiny[1], folder)
-    manifest = read_manifest(folder)
-    assert manifest is not None
+    manifest = some(read_manifest(folder))
     for path in folder.rglob("*appendix*"):
         path.unlink()
     earlier = Manifest(manifest.holds, tuple(name for name in manifest.files if "appendix" not in name))
@@ -276,8 +274,7 @@ def test_table_and_json_hold_the_fifteen(tiny: tuple[Reproduction, Path]) -> Non
             ("resampled", "resampled", result.appendix.resampled),
             ("narrow_t", "narrow-t", result.appendix.narrow),
         ):
-            assert values is not None
-            assert one[name] == values[k, :, -1].mean()
+            assert one[name] == some(values)[k, :, -1].mean()
             assert row[column] == f"{one[name]:.2f}"
         assert one["low"] <= one["ours"] <= one["high"]
     assert set(data["rms"]) == set(data["narrow_t"]["rms"]) == {"value", "low", "high"}

@@ -38,6 +38,7 @@ from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Interval
 from distal.studies.report import Heading, Table, to_markdown
 from distal.tasks.switching import Switch
+from tests.given import some
 from tests.studies.conftest import BEYOND_TINY as TINY
 from tests.studies.conftest import SEED
 
@@ -152,8 +153,7 @@ def plain(study: BeyondStudy, position: int, case: Case) -> Result:
 
 def by_hand(world: World, result: Result) -> dict[str, NDArray[Any]]:
     """Return the scores of an evaluation, by another way than the study's."""
-    ep = result.ep
-    assert ep is not None
+    ep = some(result.ep)
     if world.moves is None:
         steps = result.settings.steps
         return {
@@ -168,8 +168,7 @@ def by_hand(world: World, result: Result) -> dict[str, NDArray[Any]]:
     if world.moves == "new":
         return {"adapted": (phases.best.sum(axis=1) - phases.best[:, 0]) / (PHASES - 1)}
     returns = [phases.first[:, k] - phases.best[:, k - 2] for k in (2, 3, 4)]
-    assert phases.forgetting is not None
-    assert np.mean(returns) == pytest.approx(phases.forgetting.lost)
+    assert np.mean(returns) == pytest.approx(some(phases.forgetting).lost)
     return {"lost": np.mean(returns, axis=0)}
 
 
@@ -180,9 +179,8 @@ def test_numbers_are_those_of_plain_evaluations(beyond: tuple[BeyondStudy, Path]
     found, ps = {}, []
     for case in outcome.question.cases:
         result = plain(study, position, case)
-        assert result.chance is not None
         found[case.name] = by_hand(case.world, result)
-        found[f"chance of {case.name}"] = by_hand(case.world, result.chance)
+        found[f"chance of {case.name}"] = by_hand(case.world, some(result.chance))
         row = outcome.rows[case.name]
         for name, values in found[case.name].items():
             if name in row.values:
@@ -208,22 +206,18 @@ def test_numbers_are_those_of_plain_evaluations(beyond: tuple[BeyondStudy, Path]
 def check_details(case: Case, row: Row, result: Result) -> None:
     """Compare what is counted beside the scores."""
     if case.world.moves is None:
-        assert result.ep is not None
-        reached = result.ep[:, : TINY.episodes] <= result.settings.steps - 1
+        reached = some(result.ep)[:, : TINY.episodes] <= result.settings.steps - 1
         assert row.values["reached"].value == reached.any(axis=1).mean()
         after = [trial[np.flatnonzero(trial)[0] + 1 :] for trial in reached if trial.any()]
         again = np.concatenate([np.zeros(0), *after])
         assert row.numbers["retained"] == (again.mean() if len(again) else None)
         return
-    phases = result.phases
-    assert phases is not None
-    assert phases.reached is not None
-    assert phases.median_until is not None
+    phases = some(result.phases)
     if case.world.moves == "new":
         for phase in range(PHASES):
             assert row.values[f"best_{phase + 1}"].value == phases.best[:, phase].mean()
-            assert row.values[f"reached_{phase + 1}"].value == phases.reached[phase]
-            assert row.numbers[f"until_{phase + 1}"] == phases.median_until[phase]
+            assert row.values[f"reached_{phase + 1}"].value == some(phases.reached)[phase]
+            assert row.numbers[f"until_{phase + 1}"] == some(phases.median_until)[phase]
     else:
         assert phases.forgetting is not None
         assert row.values["left"].value == pytest.approx(phases.forgetting.left_with)
@@ -408,8 +402,7 @@ def test_the_figures_show_rule_climber_and_chance(beyond: tuple[BeyondStudy, Pat
             assert [len(axes.lines) for axes in panels] == LINES[name]
     heat = beyond_figures.figure_of(study.outcomes[5], TINY).axes[0]
     row = study.outcomes[5].rows["dsp_base_in_levels_2"]
-    share = gain(row, 23.5)
-    assert share is not None
+    share = some(gain(row, 23.5))
     shown = {text.get_position(): text.get_text() for text in heat.texts}
     assert len(shown) == 16
     assert shown[1.5, 2.5].startswith(f"{share:.0%}".replace("-", "−"))  # evolved for 3 levels, tested in 2

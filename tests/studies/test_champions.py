@@ -29,6 +29,7 @@ from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask
 from tests.evolutions import Stop, contents
+from tests.given import some
 
 MAZE = Maze.from_text("#####\n#0S1#\n#####")
 SMALL: dict[str, Any] = {
@@ -248,13 +249,12 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
         assert 0.85 * budget < spent <= budget
         assert 4 <= config.runs <= 128
         assert bred is None or bred.fitness == PRIZES[prize].fitness
-    assert bred is not None
-    assert bred.seed != config.seed
+    assert some(bred).seed != config.seed
     with pytest.raises(
         InputError, match=r"the search and the last race take .*; give at least that, or fewer runs"
     ):
         Champions(prize="long", budget=35.6e6)
-    # The page says from which budget on finalists are bred together.
+    # The page says from which budget on finalists are some(bred) together.
     begins = {"long": 8.6e9}.get(prize, 1.72e9)
     bred_at = [Champions(prize=prize, budget=budget).bred for budget in (0.99 * begins, begins)]
     assert [one is not None for one in bred_at] == [False, True]
@@ -303,11 +303,8 @@ def test_a_champions_held_out_value_comes_out_again(number: int) -> None:
     assert float((outcome.best[:, -1] < 100).mean()) == record["held_out"]["reached"]
 
 
-def test_the_command_searches_and_says_what_it_found(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "maze.txt").write_text("#####\n#0S1#\n#####\n")
+def test_the_command_searches_and_says_what_it_found(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "maze.txt").write_text("#####\n#0S1#\n#####\n")
     asked = ["champions", "--prize", "last", "--budget", "5e5", "--runs", "1", "--held-out", "10"]
     asked += ["--maze", "maze.txt", "--hidden", "2", "--steps", "4", "--out", "found"]
     assert main(asked) == 0

@@ -14,6 +14,7 @@ from distal.base import significance
 from distal.studies import comparison
 from distal.studies.comparison import Line, compare
 from distal.studies.reproduction import Reproduction, paper_results
+from tests.given import some
 from tests.studies.conftest import TINY
 
 pytestmark = pytest.mark.usefixtures("rough")
@@ -91,9 +92,7 @@ def test_p_values_agree_in_significance_and_direction(
     if effect.ours in (0, 1):  # all draws would be alike: an interval would claim too much
         assert (effect.low, effect.high) == (None, None)
     else:
-        assert effect.low is not None
-        assert effect.high is not None
-        assert effect.low <= effect.ours <= effect.high
+        assert some(effect.low) <= effect.ours <= some(effect.high)
 
 
 def test_overtaking_is_for_good() -> None:
@@ -234,9 +233,7 @@ def test_what_happens_in_every_episode_by_hand(tiny: tuple[Reproduction, Path]) 
         for name in ("DSP", "chance"):
             line = lines[section, f"{name}: {what}"]
             assert line.ours == pytest.approx(value)
-            assert line.low is not None
-            assert line.high is not None
-            assert line.low <= value <= line.high
+            assert some(line.low) <= value <= some(line.high)
     assert lines[section, "hill climbing: first episode that reached the goal, median"].ours == "–"
     retained = lines[
         section, "hill climbing: episodes after the first success that reached it again (retained)"

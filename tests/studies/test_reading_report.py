@@ -35,7 +35,8 @@ def test_the_page_is_one_file_that_holds_every_variant(studied: tuple[ReadingStu
         assert page.count(f"<td>{outcome.variant.label}</td>") == 6  # in all tables
     assert page.count('<tr class="marked"><td>base</td>') == 6
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
-    assert page.count('class="swipe"') == 7 + len(all_figures(study))  # above all that is wide
+    assert page.count('class="scroll"') == 7  # all that is wide scrolls in a frame of its own
+    assert page.count('class="card"') == len(all_figures(study))
 
 
 def test_what_is_the_bases_stands_in_brackets(studied: tuple[ReadingStudy, Path]) -> None:

@@ -23,6 +23,7 @@ from distal.studies.registry import STUDIES as REGISTERED
 from distal.studies.report import Figure, to_markdown
 from distal.studies.stages import Event, outline
 from distal.studies.study import Based, Study
+from tests.given import some
 from tests.studies.conftest import PICTURE, SEED, STUDIES, Finished
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -77,10 +78,9 @@ def test_a_study_is_read_back_as_it_was_written(name: str, finished: Finished) -
     assert again.outcomes == outcome.outcomes
     page = to_markdown(report.title, report(again).blocks())
     assert page == (folder / (report.text or report.page)).read_text(encoding="utf-8")
-    manifest = read_manifest(folder)
-    assert manifest is not None
+    manifest = some(read_manifest(folder))
     there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert there == {*manifest.files, "manifest.json"}
+    assert there <= {*manifest.files, "manifest.json"}  # it names what may be written: a set has one figure
     (parts,) = (part for part in ("variants", "tasks", "questions") if part in data)
     entries = data[parts]
     wrong: Any
@@ -146,14 +146,9 @@ def test_an_interrupted_study_resumes_and_does_only_what_is_missing(
 @each_read
 @pytest.mark.usefixtures("at_tiny_scale", "undrawn")
 def test_the_command_prints_the_summary_and_writes_the_report(
-    name: str,
-    finished: Finished,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, finished: Finished, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (outcome, folder), report = finished(name), STUDIES[name].study.report_class
-    monkeypatch.chdir(tmp_path)
     Path("maze.txt").write_text(PICTURE)
     shutil.copytree(folder, "out")  # all is stored: the command reads it
     Path("out", report.page).unlink()

@@ -33,6 +33,7 @@ from distal.studies.tasks import (
     TasksReport,
 )
 from distal.studies.worlds import World
+from tests.given import some
 from tests.studies.conftest import (
     BY_NAME,
     COMPILED_TINY,
@@ -86,8 +87,7 @@ def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> N
     assert len(task.goals) == 8
     assert ep(world, [0]) == 200 == world.target + 1
     # Every start can be served, in as few steps as a search over the table finds; the last one gains 20.
-    table = task.table(settings_in(task, {}))
-    assert table is not None
+    table = some(task.table(settings_in(task, {})))
     for goal in range(8):
         costs = {int(table.starts[goal]): 0}
         queue, best = [int(table.starts[goal])], None
@@ -100,8 +100,7 @@ def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> N
                 if following not in costs:
                     costs[following] = costs[state] + 1
                     queue.append(following)
-        assert best is not None
-        assert best <= world.target
+        assert some(best) <= world.target
 
 
 def test_the_pole_stands_for_475_steps() -> None:
@@ -176,15 +175,12 @@ def test_numbers_are_those_of_plain_evaluations(tasked: tuple[TaskStudy, Path]) 
             for mark in tested.marks:
                 options: Any = {"trials": -(-outcome.budget.tested // outcome.goals), "seed": seed}
                 plain = learn(tested.learner, task=task, episodes=mark.episodes, keep_ep=True, **options)
-                assert plain.chance is not None
-                assert plain.difference is not None
                 assert mark.best.value == plain.fitness, name
-                assert mark.chance.value == plain.chance.fitness
-                assert mark.gap.p == plain.difference.p
+                assert mark.chance.value == some(plain.chance).fitness
+                assert mark.gap.p == some(plain.difference).p
                 assert mark.reached.value == (plain.final <= FEW[position].target).mean()
                 if plain.target is not None and FEW[position].target == round(plain.target):
-                    assert plain.behaviour is not None
-                    assert mark.retained == plain.behaviour.retained
+                    assert mark.retained == some(plain.behaviour).retained
             assert tested.curve.mean[-1] == tested.marks[-1].best.value
             assert tested.chance_curve.mean[-1] == tested.marks[-1].chance.value
         assert outcome.versus[-1].difference.value == pytest.approx(
@@ -235,10 +231,8 @@ def test_a_rule_is_tried_in_the_other_tasks_in_the_trials_of_their_own_rules(
             "seed": child_seed(3, position, 1, tasks.TASKS),
         }  # fmt: skip
         moved, own = (learn(rules[name], **options) for name in (one.rule, one.task))
-        assert moved.chance is not None
-        assert moved.difference is not None
-        assert (one.best.value, one.chance.value) == (moved.fitness, moved.chance.fitness)
-        assert one.gap.p == moved.difference.p
+        assert (one.best.value, one.chance.value) == (moved.fitness, some(moved.chance).fitness)
+        assert one.gap.p == some(moved.difference).p
         assert own.fitness == study.outcomes[position].tested[RULE].marks[0].best.value
         assert one.versus.difference.value == pytest.approx(moved.fitness - own.fitness)
 

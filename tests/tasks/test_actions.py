@@ -10,6 +10,7 @@ import pytest
 import distal
 from distal import EnvTask, InputError, PlasticNetwork, Settings
 from distal.tasks.actions import actions_of_space
+from tests.given import some
 from tests.refusals import refused
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
@@ -129,8 +130,7 @@ def test_continuous_control_runs_and_is_made_again(name: str) -> None:
 
     task = distal.task_of(name, actions="bins:3")
     assert task.outputs == 3
-    data = task.to_dict()
-    assert data is not None
+    data = some(task.to_dict())
     assert data["actions"] == "bins:3"
     again = rebuilt(data)
     one, other = (

@@ -143,6 +143,13 @@ def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observat
     assert "\n" not in str(refusal.value)
 
 
+def test_the_number_that_is_out_of_its_bounds_is_named() -> None:
+    seen = np.full(180, 1.0)
+    seen[40] = 1.25
+    with pytest.raises(InputError, match=r", with 1\.25 as number 41, which is not in Box"):
+        encoder(Box(0.0, 1.0, (180,), np.float64), "bins:2")(seen)
+
+
 @pytest.mark.parametrize(
     ("space", "encode", "problem"),
     [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
@@ -21,6 +23,7 @@ from distal.learners import Learner
 from distal.model.draws import child_seed
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
+from tests.given import some
 from tests.refusals import refused
 from tests.strategies import climbers, mazes, rules, settings_of
 
@@ -51,8 +54,7 @@ def test_so_it_is_in_any_maze_with_any_settings_and_either_reward(
         [learner], np.array([5], np.uint64), trials=1, episodes=8, task=MazeTask(maze), settings=settings
     )
     eps = [[episode.ep for episode in reference.episodes(batch, trial)] for trial in range(len(batch))]
-    assert in_env.ep is not None
-    assert in_env.ep.tolist() == eps
+    assert some(in_env.ep).tolist() == eps
 
 
 class Cue(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
@@ -93,9 +95,8 @@ def test_every_goal_has_trials_of_its_own_and_a_trial_seeds_its_first_reset_alon
         env, HillClimbing(0.5, 0.2, 0.2), options=[{"cue": 1}, {"cue": 2}], trials=2, episodes=20, steps=5
     )
     assert result.best.shape == (4, 20)
-    assert result.ep is not None
-    assert (result.best == np.minimum.accumulate(result.ep, axis=1)).all()
-    assert set(np.unique(result.ep)) <= {0, -1}  # minus the return
+    assert (result.best == np.minimum.accumulate(some(result.ep), axis=1)).all()
+    assert set(np.unique(some(result.ep))) <= {0, -1}  # minus the return
     assert result.fitness == result.best[:, -1].mean()
     first = [child_seed(0, trial, task, 0) % 2**31 for trial in range(2) for task in range(2)]
     assert [seed for seed in env.seeds if seed is not None] == first
@@ -111,8 +112,7 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
         return len(walk.actions)
 
     result = learned(Cue, "paper:1", ep=ep, episodes=4, trials=1, steps=2)
-    assert result.ep is not None
-    assert (result.ep == 2).all()
+    assert (some(result.ep) == 2).all()
     assert seen[0].cut
     assert seen[0].truncated
     assert result.cut == 4
@@ -120,8 +120,7 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
     assert [info.get("time") for info in seen[0].infos] == [None, 1, 2]
     assert len(seen[0].observations) == 3
     whole = learned(Cue, "paper:1", ep=ep, episodes=4, trials=1)
-    assert whole.ep is not None
-    assert whole.ep.tolist() == [[3] * 4]
+    assert some(whole.ep).tolist() == [[3] * 4]
     assert whole.cut == 0
 
 
@@ -347,6 +346,16 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
         task.for_trial(1).begin(0, Settings())
     (message,) = caplog.messages
     assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
+
+
+def test_an_environment_for_gym_is_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old_games.py").write_text("import gym")
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.chdir(tmp_path)  # where its module is found
+    with pytest.raises(InputError, match="made for Gym, the predecessor of Gymnasium: write a"):
+        EnvTask("old_games:Pong-v0")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from distal import check_task, task_of
 from distal.model.settings import Settings
 from distal.tasks.phototaxis import EYES, NEAR, NEXT, SPEED, TURN, reset, step
+from tests.given import some
 
 
 def test_it_keeps_what_a_task_promises() -> None:
@@ -55,8 +56,7 @@ def test_a_lamp_that_is_reached_is_followed_by_the_next_on_the_circle() -> None:
 
 
 def test_an_agent_that_turns_to_the_lighter_eye_succeeds_and_one_that_only_turns_gains_nothing() -> None:
-    target = task_of("compiled:Phototaxis").target(Settings())
-    assert target is not None
+    target = some(task_of("compiled:Phototaxis").target(Settings()))
     for seed in range(5):
         state, (left, right) = reset([0.2 * seed, 0.7], 0)
         gained = 0.0

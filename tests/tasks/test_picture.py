@@ -14,6 +14,7 @@ from distal.tasks.picture import Picture, Spot
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.tabulation import tabulate
+from tests.given import some
 from tests.refusals import refused
 from tests.tasks.test_tabulation import Errand, dear_lake, gymnasium, lake, newest
 
@@ -44,16 +45,14 @@ def test_a_frozen_lake_is_drawn_as_its_map(make: Any) -> None:
 
 def test_a_cliff_is_a_row_of_pits_and_a_fall_ends_at_the_start() -> None:
     task = tabulate(newest("CliffWalking"))
-    assert task.picture is not None
-    assert task.picture.rows == ("." * 12, "." * 12, "." * 12, "." + "H" * 10 + "G")
+    assert some(task.picture).rows == ("." * 12, "." * 12, "." * 12, "." + "H" * 10 + "G")
     assert [spot.cell for spot in walked(task, 0, 1, 2)] == [36, 24, 25, 36]
     assert task.actions == ("up", "right", "down", "left")
 
 
 def test_a_taxi_has_walls_a_passenger_and_a_goal_of_its_own() -> None:
     task = tabulate(newest("Taxi"), starts=4)
-    picture = task.picture
-    assert picture is not None
+    picture = some(task.picture)
     inside = ("#r..#....g#", "#...#.....#", "#.........#", "#.#...#...#", "#y#...#b..#")
     walls = ("#" * 11, *inside, "#" * 11)
     assert picture.rows == walls
@@ -115,8 +114,7 @@ class Goal:
 
 def test_a_minigrid_is_drawn_with_the_way_that_its_agent_looks() -> None:
     task = tabulate(MiniGridEnv)
-    assert task.picture is not None
-    assert task.picture.rows == ("####", "#.G#", "####")
+    assert some(task.picture).rows == ("####", "#.G#", "####")
     assert walked(task, 0, 0, 0, 0, 1) == [Spot(5, k) for k in (1, 0, 3, 2, 1)] + [Spot(6, 1)]
     assert task.actions == ("left", "forward")
 
@@ -151,8 +149,7 @@ def test_a_table_that_is_made_by_hand_can_have_a_picture_and_names() -> None:
     table = Table.of([[0], [1]], [[0, 1], [0, 1]], [[1, 1], [1, 2]], [0, 1])
     picture = Picture(["a#", ".G"], cells=[0, 2], headings=[2, 3])
     task = TableTask(table, picture=picture, actions=["stay", "go"])
-    assert task.picture is not None
-    assert task.picture.spot(1) == Spot(2, 3)
+    assert some(task.picture).spot(1) == Spot(2, 3)
     assert task.actions == ("stay", "go")
 
 

@@ -23,7 +23,8 @@ import pytest
 import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.cli import main
-from distal.engines import Runner, registry
+from distal.engines import Runner
+from distal.engines.engine import said_instead
 from distal.search.contents import summary
 from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
@@ -32,6 +33,7 @@ from distal.tasks.stored import StoredTask
 from tests.base.test_folders import reconfigured, snapshot
 from tests.command_line import output
 from tests.evolutions import Stop, contents, stop_after
+from tests.given import some
 from tests.mazes import T
 from tests.refusals import refused
 
@@ -162,9 +164,7 @@ def test_an_environment_is_learned_and_evolved_with_the_same_bits(
     for one, other in ((found, learned), (found.chance, learned.chance)):
         assert one.best.tolist() == other.best.tolist()
         assert one.ep.tolist() == other.ep.tolist()
-    assert found.hidden is not None
-    assert learned.hidden is not None
-    assert found.hidden.tobytes() == learned.hidden.tobytes()
+    assert some(found.hidden).tobytes() == some(learned.hidden).tobytes()
     assert len({ep for row in learned.best.tolist() for ep in row}) > 3  # there was something to tell apart
     assert evolved.best.tolist() == right.best.tolist()
     assert evolved.winners == right.winners
@@ -175,9 +175,7 @@ def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(wor
     alone, together = (
         learn("hc", task=Drift, **SHORT, keep_ep=True, engine=Runner(workers=count)) for count in (1, workers)
     )
-    assert alone.ep is not None
-    assert together.ep is not None
-    assert alone.ep.tobytes() == together.ep.tobytes()
+    assert some(alone.ep).tobytes() == some(together.ep).tobytes()
     assert alone.cut == together.cut > 0
 
 
@@ -204,12 +202,11 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
 def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    registry.named.clear()
+    said_instead.clear()
     caplog.set_level(logging.WARNING, "distal")
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)
-        assert result.chance is not None
-        assert (result.engine, result.chance.engine) == ("steps", "steps")
+        assert (result.engine, some(result.chance).engine) == ("steps", "steps")
     (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
     assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CHANGE_ROLES = {-1: "negative", 0: "soft", 1: "positive"}  # the colour of each change
 NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
 _LOG_FROM = 1000  # a curve of more episodes has a logarithmic axis
+_FEW = 3  # entries of a legend that find room among the lines
+_ABOVE: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "fontsize": 8, "frameon": False}
 _OWN = ("dsp", "hc", "chance")  # kinds of learners that have a colour of their own
 
 
@@ -73,7 +75,10 @@ def curve_axes(ax: Axes, episodes: int) -> None:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     ax.set_xlabel("episode")
     ax.set_ylabel("mean best EP so far, with 95 % bands")
-    ax.legend()
+    if len(ax.get_legend_handles_labels()[1]) > _FEW:
+        ax.legend(**_ABOVE, ncols=2)
+    else:
+        ax.legend()
 
 
 def evolution(
@@ -109,9 +114,7 @@ def evolution(
     ax.set_xticks([tick for tick in ax.get_xticks() if 0 <= tick <= last and tick == int(tick)])
     ax.set_xlabel("generation")
     ax.set_ylabel("best fitness (mean best EP)")
-    ax.legend(
-        loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8, frameon=False
-    )  # off the lines
+    ax.legend(**_ABOVE, ncols=3)
 
 
 # ---------------------------------------------------------------- rules

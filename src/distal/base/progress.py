@@ -1,6 +1,7 @@
 """Progress at the foot of a terminal: how far the work is, how fast it goes, how long it will take.
 
-Nothing is shown where stderr is no terminal. rich, which draws it, is imported with the first line.
+Where stderr is no terminal, a command writes a line a minute, and Python shows nothing. rich, which
+draws, is imported with the first line.
 No thread draws: processes are forked while work is under way.
 """
 
@@ -10,13 +11,15 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
 from distal.base.checks import InputError, counted, flag, shown
 
 LONG = 10.0  # seconds of work that are worth a line about how long it will take
+MINUTE = 60.0  # seconds between two lines
 _PATIENCE = 1.0  # seconds of work before anything is shown
 _OFTEN = 0.1  # seconds between two drawings
 _MARK, _LATELY = 0.5, 30.0  # seconds between two marks, and over which a pace is measured
@@ -24,8 +27,8 @@ _SHORTEST = 2.0  # seconds until a pace says something, where nothing was estima
 _BAR, _SHORTEST_BAR = 20, 8  # columns
 
 
-class Told(ABC):
-    """What engines tell of their work: episodes, and the steps of these where they count them."""
+class Listener(ABC):
+    """Hears of the work of engines: episodes, and the steps of these where they count them."""
 
     def __call__(self, episodes: int) -> None:
         """Hear of more episodes."""
@@ -38,7 +41,7 @@ class Told(ABC):
 
 def tell(progress: Callable[[int], object] | None, episodes: int, steps: int = 0) -> None:
     """Tell of more episodes: with their steps, if it is ours; what a function raises comes out as it is."""
-    if isinstance(progress, Told):
+    if isinstance(progress, Listener):
         progress.add(episodes, steps)
     elif progress is not None:
         progress(episodes)
@@ -54,6 +57,32 @@ def checked(progress: Any) -> Any:
         raise InputError(
             f"progress is {shown(progress)}, expected a function, None, or False to show nothing"
         ) from None
+
+
+@contextmanager
+def followed(
+    progress: Any, label: str, episodes: int, seconds: Callable[[], float]
+) -> Iterator[Callable[[int], None] | None]:
+    """Yield the function that is told of the episodes that are run.
+
+    Args:
+        progress: The caller's function; `Lines`, for a command; False for nothing; None for a display on
+            the terminal, if there is one.
+        label: The word for the work, as "learning".
+        episodes: How many episodes there will be.
+        seconds: Estimates how long they take.
+
+    Yields:
+        The function, or None.
+    """
+    given = checked(progress)
+    if isinstance(given, Lines):
+        given.begin(label, episodes, seconds())
+    if given is not None or not on_terminal():
+        yield given or None
+        return
+    with Display(label, episodes, seconds=seconds()) as display:
+        yield display
 
 
 def on_terminal() -> bool:
@@ -102,6 +131,8 @@ def on_workers(executor: object) -> str:
 class Count:
     """Counts work as it is done: how much, at which pace of late, and how long the rest will take.
 
+    The pace is measured from the first work that is done: compiling and starting processes come before.
+
     Args:
         total: How much there is; None if nobody knows.
         seconds: How long it may take, if that was estimated.
@@ -113,14 +144,18 @@ class Count:
     ) -> None:
         self.total, self.seconds, self.clock = total, seconds, clock
         self.done, self.steps = 0, 0
-        self.began = clock()
+        self.began = self._begun = clock()
         self._marks = deque([(self.began, 0, 0)])
 
     def add(self, done: int, steps: int = 0) -> None:
         """Count more of it."""
+        first = self.done == 0 and done > 0
         self.done, self.steps = self.done + done, self.steps + steps
         now = self.clock()
-        if now - self._marks[-1][0] >= _MARK:
+        if first:
+            self._begun = now
+            self._marks = deque([(now, self.done, self.steps)])
+        elif now - self._marks[-1][0] >= _MARK:
             self._marks.append((now, self.done, self.steps))
             while len(self._marks) > 2 and now - self._marks[1][0] > _LATELY:
                 self._marks.popleft()
@@ -141,7 +176,7 @@ class Count:
         if self.total is None:
             return None
         pace, _ = self.paces()
-        took = self._marks[-1][0] - self.began
+        took = self._marks[-1][0] - self._begun
         expected = None if self.seconds is None else self.seconds * (1 - self.share)
         if pace <= 0 or (expected is None and took < _SHORTEST):
             return expected
@@ -150,10 +185,43 @@ class Count:
         return weight * measured + (1 - weight) * (expected or 0)
 
 
+# ------------------------------------------------------------------ lines
+
+
+class Lines(Listener):
+    """Lines on stderr where it is no terminal: how long the work may take, and one a minute from then on."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.label, self.unit = "", "episodes"
+        self.count = Count(None, clock=clock)
+        self._written = clock()
+
+    def begin(self, label: str, total: int, seconds: float) -> None:
+        """Begin the work; say how long it may take, if that is long."""
+        self.label, self.count = label, Count(total, seconds, self.count.clock)
+        self._written = self.count.began
+        if seconds >= LONG:
+            sys.stderr.write(f"{announced(label, '', f'{total:,} {self.unit}', seconds)}\n")
+
+    def add(self, episodes: int, steps: int) -> None:
+        """Count more, and write a line if it is time."""
+        self.count.add(episodes, steps)
+        now = self.count.clock()
+        if now - self._written < MINUTE:
+            return
+        self._written = now
+        (pace, taken), left = self.count.paces(), self.count.left()
+        of = f" of {self.count.total:,}" if self.count.total else ""
+        words = [f"{self.label}: {self.count.done:,}{of} {self.unit}"]
+        words += [rate(taken, "steps") if taken else rate(pace, self.unit)]
+        words += [] if left is None else [f"about {duration(left)} left"]
+        sys.stderr.write(f"{'  '.join(words)}\n")
+
+
 # ------------------------------------------------------------------ showing
 
 
-class Display(Told):
+class Display(Listener):
     """Lines at the foot of a terminal while work is under way; leave it with `with`, and they are gone.
 
     Args:

@@ -10,11 +10,10 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
 from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
-from distal.cli.terminal import console, new_table, print_json, visible
+from distal.cli import Commands, add_command, add_options, options
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.engines.registry import imported
+from distal.engines.engine import imported
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
@@ -65,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     with options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            keep_ep=True, **settings,
+            keep_ep=True, progress=progress_lines(), **settings,
         )  # fmt: skip
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
@@ -172,8 +171,8 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     if not about["table"]:
         return "stepped in Python"
     return (
-        f"stepped in Python; compiled engines take tables of up to {COMPILED_INPUTS} inputs and "
-        f"{COMPILED_OUTPUTS} actions"
+        f"compiled: no Python in an episode; engines cpu and gpu are faster, and take tables of up to "
+        f"{COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions"
     )
 
 

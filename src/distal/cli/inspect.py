@@ -12,9 +12,8 @@ from distal.base.checks import counted, folder
 from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
-from distal.cli.terminal import console, new_table, print_json, visible
+from distal.cli import Commands, add_command, add_options, options
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.inspection_plan import InspectionPlan
 from distal.evaluation.row_figures import row_cells
@@ -65,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
         trials=args.trials, resample=args.resample, seed=args.seed,
     )  # fmt: skip
     with options.runner_of(args) as runner:
-        found = plan.run(runner)
+        found = plan.run(runner, progress_lines())
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)
@@ -117,7 +116,9 @@ def _show(found: Inspection) -> None:
     out.print(
         "set to: difference of the fitness, half of its 95 % interval; * after Holm's correction for 64"
     )
-    along = new_table("fitness along", *[""] * max(len(points) for points in found.sensitivity.values()))
+    out.print("fitness along each number, the others as they are", style="bold")
+    along = new_table("", *[""] * max(len(points) for points in found.sensitivity.values()))
+    along.show_header, along.collapse_padding = False, True
     for name in NUMBERS:
         points = found.sensitivity[name]
         own = getattr(found.rule, name)
@@ -130,8 +131,8 @@ def _show(found: Inspection) -> None:
 
 
 def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
-    for about, told in found.findings:
-        console().print(Text(f"{about}: {visible(told)}"))
+    for about, finding in found.findings:
+        console().print(Text(f"{about}: {visible(finding)}"))
     console().print(caption)
 
 

@@ -16,9 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.files import to_json
-from distal.base.progress import Display, on_terminal
+from distal.base.progress import Display, Lines, on_terminal
 from distal.engines import Progress as Advance
 
+TABLE = 80  # columns that every table fits in
 NARROWEST = 120  # columns, where output is not a terminal and has no width
 
 
@@ -53,9 +54,9 @@ def print_json(data: dict[str, Any]) -> None:
 
 
 def console() -> Console:
-    """Return a console on stdout that never wraps a table when output goes to a file."""
+    """Return a console on stdout that cuts no number off: a narrow terminal breaks the rows of a table."""
     plain = PlainConsole()
-    return plain if plain.is_terminal else PlainConsole(width=max(plain.width, NARROWEST))
+    return PlainConsole(width=max(plain.width, TABLE if plain.is_terminal else NARROWEST))
 
 
 class PlainConsole(Console):
@@ -74,6 +75,11 @@ class PlainConsole(Console):
     def on_broken_pipe(self) -> None:
         """Leave a reader that has gone to the command line."""
         raise BrokenPipeError
+
+
+def progress_lines() -> Lines | None:
+    """Return what writes a line a minute if stderr is no terminal; a terminal shows progress by itself."""
+    return None if on_terminal() else Lines()
 
 
 @contextmanager

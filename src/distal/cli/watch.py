@@ -13,8 +13,7 @@ from rich.table import Table
 from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options, whole
+from distal.cli import Commands, add_command, add_options, options, whole
 from distal.cli.terminal import console, new_table, print_json, progress, visible
 
 if TYPE_CHECKING:

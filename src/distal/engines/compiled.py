@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance
 from distal.engines.batch import Batch
-from distal.engines.engine import Engine
-from distal.engines.registry import imported
-from distal.learners import Learner, hill_climbing
+from distal.engines.engine import Engine, imported
+from distal.learners import Learner, dsp, hill_climbing
 from distal.learners.chance import Chance
-from distal.learners.dsp import Rule, packed_rules
+from distal.learners.dsp import Rule
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.readings import unknown_to
 from distal.model.settings import Settings
 from distal.tasks.table import Table
 
@@ -26,7 +24,13 @@ COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a ve
 
 
 class CompiledEngine(Engine):
-    """An engine that runs tasks with a table, and the learners and readings that it has code for."""
+    """An engine that runs tasks with a table, and the learners and readings that it has code for.
+
+    Attributes:
+        kinds: The kinds of learners.
+    """
+
+    kinds: ClassVar[tuple[type[Learner], ...]] = (Rule, HillClimbing, Chance)
 
     def supports(self, batch: Batch) -> str | None:
         """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
@@ -39,34 +43,34 @@ class CompiledEngine(Engine):
 
     def table(self, batch: Batch) -> Table:
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
-        unknown = unknown_to(self.name, batch.settings)
+        unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
-            raise InputError(f"{unknown}; {_instead(batch)}")
-        if batch.kind not in _PACKED:
+            raise InputError(f"{unknown}; {instead(batch)}")
+        if batch.kind not in self.kinds:
             raise InputError(
-                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {_instead(batch)}"
+                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {instead(batch)}"
             )
         task, table = batch.task, batch.task.table(batch.settings)
         if table is None:
-            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {_instead(batch)}")
+            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {instead(batch)}")
         instance("the table of the task", table, Table, "a Table, or None")
         # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
         if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:
             raise InputError(
                 f"the task has {table.inputs} inputs and {table.outputs} actions, compiled engines take "
-                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {_instead(batch)}"
+                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {instead(batch)}"
             )
         if (table.inputs, table.outputs) != (task.inputs, task.outputs):
             raise InputError(
                 f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
                 f"the task {task.inputs} and {task.outputs}"
             )
-        if batch.last_goal >= table.goals:
+        if table.goals <= batch.last_goal:
             raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
         return table
 
 
-def _instead(batch: Batch) -> str:
+def instead(batch: Batch) -> str:
     """Say which engine runs a batch that this one refuses: steps where it can, since it is compiled too."""
     try:
         reason = imported("steps").supports(batch)
@@ -89,8 +93,8 @@ def _rules(batch: Batch) -> PackedLearners:
     if isinstance(rules, Decoded):
         numbers, changes = rules.numbers, rules.discrete
     else:
-        packed = packed_rules(cast(Sequence[Rule], rules))
-        numbers, changes = packed["numbers"], packed["delta_w"]
+        numbers = np.array(list(map(attrgetter(*dsp.NUMBERS), rules)), np.float64)
+        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], rules)], np.int8)
     return PackedLearners(False, numbers.astype(np.float32), changes.reshape(-1, 16, 2), batch.resample or 0)
 
 
@@ -105,12 +109,12 @@ def _climbers(batch: Batch) -> PackedLearners:
 
 def _chance(batch: Batch) -> PackedLearners:
     """Return a climb that starts over in every episode, so that its σ is never used."""
-    numbers = [(0.0, *one.numbers.values()) for one in batch.learners]
+    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in cast(Sequence[Chance], batch.learners)]
     return PackedLearners(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
 
 
 _NO_CHANGES = np.empty((0, 16, 2), np.int8)
-# The kinds of learners that there is compiled code for.
+# The kinds of learners that both compiled engines have code for.
 _PACKED: dict[type[Learner], Callable[[Batch], PackedLearners]] = {
     Rule: _rules,
     HillClimbing: _climbers,

@@ -11,11 +11,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch
-from distal.engines.engine import Engine
+from distal.engines.engine import Engine, load
 from distal.engines.reference import episodes as lived
-from distal.engines.registry import load
 from distal.engines.runner import Runner
 from distal.model.readings import BINARY
 from distal.model.settings import Settings
@@ -28,7 +27,7 @@ from distal.tasks.task import Task
 # engine steps, processor time of one core, in the maze.
 # Another engine is as fast as the one it is named after.
 MICROSECONDS = {
-    "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
+    "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9, "es": 1.3, "eligibility": 0.4},
     "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
     "steps": {
         "dsp": 15.0,

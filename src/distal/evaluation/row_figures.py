@@ -27,14 +27,13 @@ def row_cells(row: int) -> list[str]:
     return [str(row), f"{row // 2:04b}", "+1" if row % 2 else "−1"]
 
 
-def _row_axis(axes: Axes, label: bool = True) -> None:
+def _row_axis(axes: Axes) -> None:
     """Let the axis be the 32 rows, from the top."""
     axes.set_ylim(31.6, -0.6)
     axes.set_yticks(range(32), [row_label(row) for row in range(32)], fontsize=7, family="monospace")
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False, axis="y")
-    if label:
-        axes.set_ylabel("trace bits 00 01 10 11, and m")
+    axes.set_ylabel("trace bits 00 01 10 11, and m")
 
 
 def usage(axes: Axes, counts: NDArray[np.int64], layers: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ SHARED = 0.8  # the agreement from which on a row counts as shared,
 USED = 0.01  # if it is used at least so often
 RANDOM = 4 / 9  # the distance of two rules whose changes are drawn at random
 _CUT = RANDOM / 2  # rules that are nearer than this form a cluster
+_SCORES = ("cluster", "fitness", "standard_error", "chance")  # of a rule, in JSON
 CLUSTERS = (
     f"rules of a cluster would make fewer than {_CUT:.0%} of their updates differently, on average; "
     f"random rules {RANDOM:.0%}"
@@ -131,14 +132,10 @@ class RuleSet(Frozen):
         return {
             "rules": [
                 {
-                    "rule": rule.to_dict(), "cluster": cluster, "fitness": result.fitness,
-                    "standard_error": result.standard_error,
-                    "chance": None if result.chance is None else result.chance.fitness,
+                    "rule": rule.to_dict(), **{name: row[name] for name in _SCORES},
                     "usage": usage.rows.tolist(),
                 }
-                for rule, result, cluster, usage in zip(
-                    self.rules, self.results, self.clusters, self.usages, strict=True
-                )
+                for rule, row, usage in zip(self.rules, self._rows(), self.usages, strict=True)
             ],
             "use": self.use.tolist(),
             "consensus": self.consensus.tolist(),
@@ -168,7 +165,7 @@ class RuleSet(Frozen):
 
     def summary(self) -> str:
         """Return the findings in a few lines of text."""
-        return "\n".join(f"{about}: {told}" for about, told in self.findings)
+        return "\n".join(f"{about}: {finding}" for about, finding in self.findings)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the changes of all rules, paler if they are used less; the consensus is the last column.

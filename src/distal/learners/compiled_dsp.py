@@ -10,7 +10,7 @@ import numpy as np
 from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.dsp import NUMBERS, Rule, packed_rules
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
@@ -49,7 +49,7 @@ def given(learners: Sequence[Learner]) -> Given:
     if isinstance(learners, Decoded):
         changes = learners.discrete
     else:
-        changes = packed_rules(cast(Sequence[Rule], learners))["delta_w"]
+        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], learners)], np.int8)
     numbers = numbers_of(learners).astype(np.float32)
     return Given(
         np.ascontiguousarray(numbers[:, ETA]),

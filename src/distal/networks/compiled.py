@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from distal.base.checks import code_for
 from distal.model.compiled_draws import F0, draw, draw_words, inlined
 from distal.model.draws import ACTION, WEIGHTS
 from distal.model.lanes import iota8, pointer, reinterpret, splat8
-from distal.model.readings import of_reading
 from distal.model.settings import Settings
 from distal.networks.network import Network
 
@@ -51,7 +51,7 @@ class Codes(NamedTuple):
 
 def codes_of(settings: Settings) -> Codes:
     """Return the readings in force as numbers; refuse a value that there is no code for."""
-    return Codes(**{name: of_reading(name, table, getattr(settings, name)) for name, table in CODES.items()})
+    return Codes(**{name: code_for(name, table, getattr(settings, name)) for name, table in CODES.items()})
 
 
 # Where a trial is; one record, which all that is compiled may read and write.

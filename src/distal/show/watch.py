@@ -23,7 +23,6 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.readings import unknown_to
 from distal.model.settings import Settings, SettingsDict
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
@@ -115,7 +114,7 @@ def _first_goal(goal: object, task: Task[Any], switch: Switch | None) -> int:
 def check_page(batches: Sequence[Batch]) -> None:
     """Refuse what a page cannot show or compute, and what the machine's memory does not hold."""
     task, settings, episodes = batches[0].task, batches[0].settings, batches[0].episodes
-    unknown = unknown_to("page", settings)
+    unknown = settings.unknown_to("page")
     if unknown is not None:
         raise InputError(unknown)
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:

@@ -194,7 +194,7 @@ class Table:
         )
         caption = f'<p class="caption">{_code(self.caption)}{files}</p>' if self.caption else ""
         table = (
-            f'{"" if noted else _SWIPE}<div class="{"numbers" if noted else "scroll"}"><table><thead><tr>{head}</tr></thead>\n'
+            f'<div class="{"numbers" if noted else "scroll"}"><table><thead><tr>{head}</tr></thead>\n'
             f"<tbody>{body}</tbody></table></div>{caption}"
         )
         title = _code(self.title)
@@ -204,7 +204,7 @@ class Table:
 
     def _cell(self, text: str) -> str:
         tone = f' class="{self.tones[text]}"' if text in self.tones else ""
-        return f"<td{tone}>{_code(_MINUS.sub('−', text))}</td>"
+        return f"<td{tone}>{_code(text)}</td>"
 
     def csv(self) -> str:
         """Return the table as CSV."""
@@ -255,7 +255,7 @@ class Figure:
             f'<a href="figures/{self.name}.{kind}">{kind.upper()}</a>' for kind in ("svg", "png")
         )
         return (
-            f'<figure id="{self.name}"><h3>{_code(self.title)}</h3>{_SWIPE}'
+            f'<figure id="{self.name}"><h3>{_code(self.title)}</h3>'
             f'<div class="card">{inline(self.drawn[0], self.name)}</div>'
             f"<figcaption>{_code(self.caption)} {links}</figcaption></figure>"
         )
@@ -400,9 +400,9 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Return text for HTML, with code where backticks are, and links as in Markdown."""
+    """Return text for HTML, with code where backticks are, links as in Markdown, and minus signs."""
     linked = re.sub(r"\[([^]]+)\]\(([^)]+)\)", r'<a href="\2">\1</a>', escape(text))
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", linked)
+    return _CODE_OR_MINUS.sub(lambda found: f"<code>{found[1]}</code>" if found[1] else "−", linked)
 
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -413,9 +413,7 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-_MINUS = re.compile(r"^-(?=\d)")
-_SWIPE = '<p class="swipe" aria-hidden="true">swipe sideways →</p>'  # for screens narrower than a table
-
+_CODE_OR_MINUS = re.compile(r"`([^`]+)`|(?<![\w-])-(?=\d)")
 _CSS = (
     f"""
 :root {{ color-scheme: light dark; {css(LIGHT)} --ground: {GROUND[0]}; --band: #f4f6f8; --good: #00734f; --bad: #a84300; }}
@@ -431,7 +429,12 @@ a { color: inherit; } nav a { margin-right: 1rem; white-space: nowrap; } li { ma
 ul { padding-left: 1.2rem; } .caption, figcaption { color: var(--soft); font-size: .9rem; margin-top: .5rem; }
 summary { cursor: pointer; font-weight: 600; margin: 1.2rem 0 .4rem; }
 .part { border-top: 1px solid var(--line); } .part > summary { font-size: 1.15rem; margin: .8rem 0; }
-.scroll { overflow-x: auto; } .swipe { display: none; color: var(--soft); font-size: .8rem; margin: 0 0 .2rem; }
+/* Where a table or a figure is cut off, a shadow lies on that edge; at the end of the way it is covered. */
+.scroll, .card { overflow-x: auto; --shade: color-mix(in srgb, var(--ink) 40%, transparent); background:
+  linear-gradient(to right, var(--ground) 1rem, transparent) 0 0 / 3rem 100% no-repeat local,
+  linear-gradient(to left, var(--ground) 1rem, transparent) 100% 0 / 3rem 100% no-repeat local,
+  linear-gradient(to right, var(--shade), transparent) 0 0 / .9rem 100% no-repeat scroll,
+  linear-gradient(to left, var(--shade), transparent) 100% 0 / .9rem 100% no-repeat scroll; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .45rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
 thead th { vertical-align: bottom; line-height: 1.25; }
@@ -439,7 +442,7 @@ tr > :first-child { text-align: left; position: sticky; left: 0; background: var
 td:not(:first-child) { white-space: nowrap; }
 .section th { padding-top: .9rem; } td small { display: block; color: var(--soft); } .marked td, .marked td:first-child { background: var(--band); font-weight: 600; }
 .good { color: var(--good); } .bad { color: var(--bad); } figure { margin: 1.2rem 0 2rem; }
-.card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; overflow-x: auto; }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem; }
 figure svg { display: block; width: 100%; height: auto; max-width: 46rem; min-width: 30rem; margin: 0 auto; }
 h1 + figure svg { min-width: 0; }
 @media (max-width: 44rem) {
@@ -449,7 +452,7 @@ h1 + figure svg { min-width: 0; }
   .numbers tr > :first-child { grid-column: 1 / -1; font-size: .82rem; padding-top: .4rem; position: static; }
   .numbers thead { position: sticky; top: 0; background: var(--ground); z-index: 1; } .numbers thead th:first-child { display: none; }
 }
-@media (max-width: 46rem) { body { padding: 1.2rem .9rem 3rem; } .swipe { display: block; } nav a { white-space: normal; } tr > :first-child { min-width: 4rem; } }
+@media (max-width: 46rem) { body { padding: 1.2rem .9rem 3rem; } nav a { white-space: normal; } tr > :first-child { min-width: 4rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 11pt; } .part::details-content { content-visibility: visible; } figure, tr { break-inside: avoid; } nav { display: none; } }
 """
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase as fnmatch
 from functools import cached_property
 from statistics import fmean as mean
 from typing import Any, ClassVar
@@ -48,6 +49,20 @@ _FIRST = (
     "DSP: fitness", "hill climbing: fitness", "chance: fitness",
     "how many of the fifteen agree", "mean of the fifteen", "chance: mean in the trials of the fifteen",
 )  # fmt: skip
+
+_SCREEN_COLUMNS = ("", "paper", "ours", "interval")
+# What a screen of 24 lines shows of all lines: the words there, and the section and the line they stand for.
+_ON_SCREEN = (
+    ("rules in fresh trials of 100 episodes", "Evolution *", "DSP rules, * on fresh trials: mean"),
+    ("  chance in the same trials", "Evolution *", "chance: mean on the same trials as DSP rules"),
+    ("hill climbing in fresh trials", "Evolution *", "hill climbing, * on fresh trials: mean"),
+    ("  chance in the same trials", "Evolution *", "chance: mean on the same trials as hill climbing"),
+    ("best rule, {long}", "The best of each, 10,000 *", "DSP: fitness"),
+    ("best climber, {long}", "The best of each, 10,000 *", "hill climbing: fitness"),
+    ("  chance with the scales of the rule", "The best of each, 10,000 *", "chance: fitness"),
+    ("the paper’s fifteen, {long}", "The appendix: *", "mean of the fifteen"),
+    ("  chance in the same trials", "The appendix: *", "chance: mean in the trials of the fifteen"),
+)
 
 
 class ReproductionReport(Report[Reproduction]):
@@ -141,13 +156,19 @@ class ReproductionReport(Report[Reproduction]):
         }
 
     def summary(self) -> Sequence[Table | Text]:
-        """Return the paper's numbers beside ours, in 80 columns."""
-        columns = ("section", "", "paper", "ours", "difference", "verdict")
-        rows = [[row[k] for k in (0, 1, 2, 3, 5, 6)] for row in map(_cells, self.lines)]
+        """Return the most important of the paper's numbers beside ours, on one screen."""
+        episodes = self.outcome.scale.episodes
+        long = f"{EPISODES:,} episodes" + ("" if episodes >= EPISODES else f" (here {episodes:,})")
+        rows = []
+        for words, section, what in _ON_SCREEN:
+            found = (one for one in self.lines if fnmatch(one.section, section) and fnmatch(one.what, what))
+            rows += [[words.format(long=long), *_cells(one)[2:5]] for one in found]
         return [
-            Table("", "The paper’s numbers and ours", "", columns, rows, grouped=True),
-            Text("–: the paper reports no such number. Rows without a verdict are not counted."),
-            Text(agreement(self.lines)),
+            Table(
+                "", "The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows
+            ),
+            Text("–: the paper reports no such number. Intervals: 95 %, of ours."),
+            Text(f"{agreement(self.lines)} The report has all {len(self.lines)} lines."),
         ]
 
     def blocks(self) -> Sequence[Block]:

@@ -378,9 +378,11 @@ def numbers_of(space: Any, observation: Any) -> list[float]:
     """Return the numbers that an observation consists of, if it is in the space."""
     try:
         return list(_numbers(space, observation))
-    except _Outside:
+    except _Outside as outside:
+        where = f", {outside}," if str(outside) else ","
         raise InputError(
-            f"an observation is {shown(observation)}, which is not in {shown(space)}; mend the environment"
+            f"an observation is {shown(observation)}{where} which is not in {shown(space)}; "
+            "mend the environment"
         ) from None
 
 
@@ -428,7 +430,7 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
     if isinstance(space, Bounds):
         values = array(observation)
         if values.shape != space.shape or not ((values >= space.low) & (values <= space.high)).all():
-            raise _Outside
+            raise _Outside(_first_outside(space, values))
         yield from values.tolist()
         return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
@@ -452,8 +454,17 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
     else:
         right = values.dtype.kind in "biuf" and values in space
     if not right:
-        raise _Outside
+        raise _Outside(_first_outside(space, values))
     yield from values.ravel().tolist()
+
+
+def _first_outside(space: Any, values: NDArray[Any]) -> str:
+    """Name the first number of an observation of many that is out of its bounds, if one is."""
+    bounds = getattr(space, "low", None), getattr(space, "high", None)
+    if bounds[0] is None or values.shape != space.shape or values.size < 2 or values.dtype.kind not in "biuf":
+        return ""
+    wrong = np.flatnonzero(~((values >= bounds[0]) & (values <= bounds[1])))
+    return f"with {values.flat[wrong[0]]} as number {wrong[0] + 1}" if wrong.size else ""
 
 
 def _parts(space: Any) -> list[tuple[Any, Any]]:

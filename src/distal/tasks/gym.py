@@ -494,6 +494,10 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
         raise InputError(
             f"env is {shown(env)}, expected an environment; or give a function that makes one, or an id"
         )
+    if (
+        isinstance(env, str) and ":" in env
+    ):  # whoever read it from a file has asked whether it may be imported
+        naming.look_here()
     try:
         made = gymnasium.make(env, **args) if isinstance(env, str) else env(**args)
     except Exception as error:  # an environment may raise anything while it is made, and so may its name
@@ -528,7 +532,11 @@ def _remedy(env: object, error: Exception) -> str:
         if env.startswith(start):
             return f"; pip install {module.replace('_', '-')}"
     if isinstance(error, ModuleNotFoundError):
-        return f"; pip install {(error.name or env).split(':')[0].split('.')[0]}"
+        inner = error.name or getattr(error.__cause__, "name", None)  # Gymnasium tells of one that it caught
+        package = (inner or env).split(":")[0].split(".")[0]
+        if package == "gym":
+            return "; it is made for Gym, the predecessor of Gymnasium: write a gymnasium.Env around it"
+        return f"; pip install {package}, or go to the folder that {package}.py is in"
     if (
         isinstance(error, gymnasium.error.UnregisteredEnv | gymnasium.error.DeprecatedEnv)
         and len(env) < SHOWN

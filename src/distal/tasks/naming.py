@@ -58,11 +58,15 @@ def function_of(what: str, name: str) -> Callable[..., Any]:
     return found  # type: ignore[no-any-return]
 
 
-def _module(what: str, module: str, name: str) -> Any:
+def look_here() -> None:
+    """Let modules in the current folder be found."""
     here = str(Path.cwd())
-    added = here not in sys.path
-    if added:
+    if here not in sys.path:
         sys.path.append(here)  # the last: it hides nothing; and it stays, for processes that work along
+
+
+def _module(what: str, module: str, name: str) -> Any:
+    look_here()
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -95,9 +99,11 @@ def may_be_imported(name: str) -> bool:
     Returns:
         Whether its module is part of an installed package, in a folder of PYTHONPATH, or imported.
     """
-    if not is_name(name):
-        return False
-    module = name.partition(":")[0]
+    return is_name(name) and is_trusted(name.partition(":")[0])
+
+
+def is_trusted(module: str) -> bool:
+    """Say whether a file may have a module imported: that of a function, or of an environment."""
     if module.partition(".")[0] in sys.stdlib_module_names:
         return False
     if module in sys.modules or package_of(module)[1] is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ from distal.tasks.classic_control import PREFIX, classic_task
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
 from distal.tasks.mazes import MazeTask
-from distal.tasks.naming import is_name, may_be_imported, package_of
+from distal.tasks.naming import is_name, is_trusted, may_be_imported
 from distal.tasks.registry import maker_of
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
@@ -172,8 +173,8 @@ def _registered_again(data: dict[str, Any]) -> Task[Any]:
     maker = maker_of(word)
     if maker is None:
         raise plugins.unknown("task", word, data.get("module"))
-    told = data.get("made")
-    made = told if isinstance(told, dict) else {}
+    kept = data.get("made")
+    made = kept if isinstance(kept, dict) else {}
     source = made.get("source") if made.get("kind") == "table" else made
     options: dict[str, Any] = {}
     if isinstance(source, dict) and source.get("kind") == "environment":
@@ -207,8 +208,17 @@ def _environment(data: dict[str, Any]) -> EnvTask:
         raise InputError(f"the EP of {shown(name)} was the function {shown(data['ep'])}; give the task again")
     if args is None or options is None:
         raise InputError(f"the arguments of {shown(name)} were more than JSON can hold; give the task again")
-    if ":" in name and package_of(name)[1] is None:
-        raise InputError(f"{shown(name)} names a module of no installed package; give the task again")
+    module, named, _ = name.partition(":")
+    if named and not is_trusted(module):
+        raise InputError(
+            f"{shown(name)} names a module of no installed package: import {module} first, if you trust it"
+        )
+    origin = data.get("package")
+    if not named and isinstance(origin, str) and data.get("version") is None and origin not in sys.modules:
+        raise InputError(
+            f"environment {shown(name)} came from module {origin}, of no installed package: "
+            f"import {origin} first, if you trust it"
+        )
     for package, version in (
         (data.get("package"), data.get("version")),
         ("gymnasium", data.get("gymnasium")),
@@ -218,8 +228,8 @@ def _environment(data: dict[str, Any]) -> EnvTask:
     function = str(encoder.get("word")).removeprefix("function ")
     if is_name(function) and not may_be_imported(function):
         raise InputError(
-            f"encode was the function {function}; import {function.partition(':')[0]} before, or put its "
-            "folder on PYTHONPATH, if you trust it"
+            f"encode was the function {function}, of no installed package: "
+            f"import {function.partition(':')[0]} first, if you trust it"
         )
     return EnvTask(
         name, args=args, options=options, starts=data.get("starts"), encode=encoder,
@@ -232,9 +242,12 @@ def _wrap(data: object) -> list[str]:
     names = []
     for one in sequence("wrap", data, "a list of wrappers"):
         name = str(one.get("name")) if isinstance(one, dict) else ""
-        if not is_name(name) or package_of(name)[1] is None:
+        if not is_name(name):
+            raise InputError(f"the environment was wrapped in {shown(name)}; give the task again")
+        if not may_be_imported(name):
             raise InputError(
-                f"the environment was wrapped in {shown(name)}, of no installed package; give the task again"
+                f"the environment was wrapped in {name}, of no installed package: "
+                f"import {name.partition(':')[0]} first, if you trust it"
             )
         _check_version(name, one.get("package"), one.get("version"))
         names.append(name)

@@ -15,6 +15,7 @@ from distal.tasks.picture import Picture
 from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
+from tests.given import some
 from tests.show.pages import (
     BY_HAND,
     CLIMBER,
@@ -180,8 +181,7 @@ def test_a_table_without_a_picture_is_a_row_of_its_states(opened: Opened) -> Non
 
 def test_of_many_states_those_visited_in_the_trial_have_a_box_200_at_a_time(opened: Opened) -> None:
     watched = watch.watch("chance", task=ring(100_000, stride=40), hidden=4, steps=400, episodes=4)
-    recording = watched.recordings[0]
-    assert recording is not None
+    recording = some(watched.recordings[0])
     visited, page = recording.visited, opened(watched)
     assert len(visited) > 400
     for episode in range(1, 5):

@@ -17,6 +17,7 @@ from distal.model.maze import Maze, triple_t_maze
 from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
+from tests.given import some
 from tests.learners.test_learners import Jumps
 from tests.mazes import T
 from tests.show.pages import (
@@ -119,8 +120,7 @@ def test_a_recording_says_so_and_everything_else_works(opened: Opened, jumps: Ju
 def test_a_click_on_the_activity_jumps_to_its_step(opened: Opened, jumps: Jumps) -> None:
     watched = watch.watch(jumps, episodes=3, maze=RING, steps=30, hidden=6, goal="b")
     page = opened(watched)
-    box = page.locator(".matrix").bounding_box()
-    assert box is not None
+    box = some(page.locator(".matrix").bounding_box())
     steps = state(page)["panels"][0]["steps"]
     left, width = 54, box["width"] - 56
     page.mouse.click(box["x"] + left + width * 2 / 30, box["y"] + 30)

@@ -25,6 +25,7 @@ from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
+from tests.given import some
 from tests.mazes import T
 from tests.show.pages import CHANCE, CLIMBER, RING
 
@@ -67,8 +68,7 @@ def cases() -> list[tuple[Watched, Trials]]:
             seed=draw.getrandbits(64), resample=resample, switch=switch, **asdict(settings),
         )  # fmt: skip
         kept = Runner("reference").run(batches[0], keep_weights=True, keep_ep=True)
-        assert kept.ep is not None
-        run.append((Watched(("",), batches, 0, kept.ep, np.zeros(6), (None,), (None,)), kept))
+        run.append((Watched(("",), batches, 0, some(kept.ep), np.zeros(6), (None,), (None,)), kept))
     return run
 
 
@@ -108,10 +108,8 @@ def test_the_page_computes_every_ep_and_every_weight_as_the_reference_engine_doe
     for _, kept, result in recomputed:
         assert result["differences"] == []
         assert result["checked"] == 6
-        assert kept.hidden is not None
-        assert kept.output is not None
-        assert result["hidden"] == kept.hidden[0].view(np.uint32).ravel().tolist()
-        assert result["output"] == kept.output[0].view(np.uint32).ravel().tolist()
+        assert result["hidden"] == some(kept.hidden)[0].view(np.uint32).ravel().tolist()
+        assert result["output"] == some(kept.output)[0].view(np.uint32).ravel().tolist()
 
 
 def test_the_page_counts_the_rows_that_are_used_as_inspect_does(recomputed: Recomputed) -> None:

@@ -13,6 +13,7 @@ from distal.engines import reference
 from distal.model.readings import READINGS
 from distal.show import watch
 from distal.show.watched import Watched
+from tests.given import some
 from tests.learners.test_learners import Jumps
 from tests.show.pages import (
     BY_HAND,
@@ -89,8 +90,7 @@ def test_learning_plays_whole_episodes_to_the_end(opened: Opened, compared: Watc
 
 def test_a_click_on_the_curve_and_the_sliders_jump(opened: Opened, single: Watched) -> None:
     page = opened(single)
-    box = page.locator("#curve").bounding_box()
-    assert box is not None
+    box = some(page.locator("#curve").bounding_box())
     middle = box["y"] + box["height"] / 2
     page.mouse.click(box["x"] + box["width"] - 9, middle)
     assert state(page)["episode"] == 60
@@ -153,8 +153,7 @@ def test_an_entry_of_the_matrix_tells_its_synapse(opened: Opened, single: Watche
     assert told.startswith("input front → hidden 1")
     weight = next(reference.episodes(single.batches[0], 0)).weights.hidden[1, 1]
     assert f"weight {weight:.4f}".replace("-", "−") in told
-    numbers = re.search(r"00 (\d+) · 01 (\d+) · 10 (\d+) · 11 (\d+)", told)
-    assert numbers is not None
+    numbers = some(re.search(r"00 (\d+) · 01 (\d+) · 10 (\d+) · 11 (\d+)", told))
     assert sum(map(int, numbers.groups())) == state(page)["panels"][0]["steps"]
     page.keyboard.press("ArrowDown")
     page.hover(".matrix", position={"x": 25, "y": 40})
@@ -234,8 +233,7 @@ def test_the_parts_of_an_ep_are_told_and_add_up(opened: Opened, moving: Watched)
         page.evaluate(f"distal.goto({episode})")
         ends, entries = (page.locator(part).all_inner_texts() for part in (".outcome", ".pits"))
         for ep, end, pits in zip(moving.eps[:, episode - 1], ends, entries, strict=True):
-            parts = re.search(told, end)
-            assert parts is not None
+            parts = some(re.search(told, end))
             steps, distance, entered, total = (int(part or 0) for part in parts.groups())
             assert steps + distance + 5 * entered == total == ep
             assert pits == f"{entered} / {entered}"
@@ -303,9 +301,8 @@ def test_a_page_fits_a_phone_and_can_be_read(
             assert contrast(ink, ground) >= 4.5, (what, ink, ground)
     first, second = (panel.bounding_box() for panel in page.locator(".panel").all())
     assert first is not None
-    assert second is not None
-    assert first["x"] == second["x"]
-    assert first["y"] + first["height"] < second["y"]
+    assert first["x"] == some(second)["x"]
+    assert first["y"] + first["height"] < some(second)["y"]
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (375, 667), (360, 640)])
@@ -314,8 +311,7 @@ def test_the_controls_leave_three_quarters_of_a_phone_to_the_maze(
 ) -> None:
     page = opened(compared)
     page.set_viewport_size({"width": width, "height": height})
-    dock = page.locator("#dock").bounding_box()
-    assert dock is not None
+    dock = some(page.locator("#dock").bounding_box())
     assert dock["height"] <= height / 4
 
 
@@ -384,8 +380,7 @@ def test_at_1400_by_900_two_learners_hide_nothing(
     page = opened(watched, width=1400, height=900)
     whole = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
     assert whole == [1400, 900]
-    dock = page.locator("#dock").bounding_box()
-    assert dock is not None
+    dock = some(page.locator("#dock").bounding_box())
     for episode, inspected in ((1, False), (4, False), (4, True), (7, True)):
         page.evaluate(f"distal.goto({episode})")
         if inspected:

@@ -31,6 +31,8 @@ PACKAGE = Path(__file__).parents[2]
 SOURCES = (
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
+    "learners/compiled_evolution_strategy.py",
+    "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",
     "model/lanes.py",
@@ -164,14 +166,14 @@ def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = Non
         numba.config.CACHE_DIR = before
 
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def _not_kept(why: str, engine: str = "the cpu engine") -> None:
     """Say once that the next run has to compile again."""
-    if not _told:
+    if not _warned:
         _log.warning("%s: %s is compiled again in every run", why, engine)
-    _told.add(why)
+    _warned.add(why)
 
 
 def _forget(ours: Path) -> None:
