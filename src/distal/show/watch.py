@@ -158,9 +158,10 @@ def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
     promised = len(batches) * batches[0].episodes
-    seconds = partial(pace.expected, batches[0], promised, Runner("reference"))
-    with followed(progress, "learning", promised, seconds) as told:
-        return _run_all(batches, seed, promised, told)
+    runner = Runner("reference")
+    expected = partial(pace.expected, batches[0], promised, runner)
+    with followed(progress, "learning", promised, expected) as hear:
+        return _run_all(batches, seed, promised, hear)
 
 
 def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:
