@@ -48,8 +48,9 @@ class Engine(ABC):
         """Return the number of processes for a batch and a requested number of workers; 1: this one."""
         return 1
 
-    def prepare(self, batch: Batch) -> None:  # noqa: B027 - most have nothing to get ready
+    def prepare(self, batch: Batch) -> None:
         """Compile what a batch needs, before several processes begin and each would do so."""
+        instance("batch", batch, Batch, "a Batch")
 
     @abstractmethod
     def run(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, counted, function, path, shown
+from distal.base.checks import InputError, counted, path, shown
 from distal.base.files import PAGE, check_target, write_text
-from distal.engines import Batch, Progress, Runner, reference
+from distal.base.progress import checked, followed
+from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
@@ -150,13 +152,21 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def run(batches: Sequence[Batch], seed: int, progress: Progress | None = None) -> Watched:
+def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = None) -> Watched:
     """Return trials that `check_page` has passed, run, and chance beside them.
 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
-    chance = by_chance(batches[0], seed)
     promised = len(batches) * batches[0].episodes
+    runner = Runner("reference")
+    expected = partial(pace.expected, batches[0], promised, runner)
+    with followed(progress, "learning", promised, expected) as hear:
+        return _run_all(batches, seed, promised, hear)
+
+
+def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:
+    """Return trials, run, and chance beside them; tell of as many episodes as were promised."""
+    chance = by_chance(batches[0], seed)
     report = _shared(progress, promised, promised + _CHANCE_COST * len(chance) * chance.episodes)
     random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     runs = [_run_one(batch, report) for batch in batches]
@@ -209,7 +219,7 @@ def watch(
     against: Learner | str | Path | None = None,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Watched:
     """Run a trial of one learner, or of two, with the reference engine, and chance for comparison.
@@ -219,7 +229,8 @@ def watch(
         against: As in `trials`.
         seed: As in `trials`.
         progress: Called with the number of episodes run since its last call. They add up to
-            the learners' episodes; the work for chance is counted among them.
+            the learners' episodes; the work for chance is counted among them. If left out, a
+            terminal shows the progress; False shows nothing.
         **options: As in `trials`.
 
     Returns:
@@ -228,7 +239,7 @@ def watch(
     Raises:
         InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
-    function("progress", progress)
+    checked(progress)
     batches = trials(learner, against, seed=seed, **options)
     check_page(batches)
     return run(batches, int(seed), progress)

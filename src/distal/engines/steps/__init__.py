@@ -58,6 +58,7 @@ class Steps(Engine):
 
     def prepare(self, batch: Batch) -> None:
         """Compile the kernels of a batch, or load those that are kept."""
+        instance("batch", batch, Batch, "a Batch")
         one = batch.part(0, 1)
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)
