@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor
+from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,20 @@ from distal import HillClimbing, Settings, find_rule
 from distal.engines.cpu import counting, kernels
 from distal.engines.cpu import engine as cpu
 from distal.evaluation.trials import batch_of
-from distal.learners import Learner
+from distal.learners import find_learner
 from distal.model.readings import BINARY, SIGMOID
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 
 # Inputs, actions and neurons: of a maze, of another table, of one with many actions; a maze's again.
 FORMS = ((3, 4, BINARY), (1, 4, BINARY), (1, 5, BINARY), (3, 4, SIGMOID))
-# What tests ask for.
-KERNELS = {"dsp_trials": FORMS, "climbing_trials": FORMS, "counted_trial": (*FORMS[:2], FORMS[3])}
+# What tests ask for: the kernels, and for which learners and forms.
+RULE, TRACES, CLIMBER = find_rule("paper:1"), find_learner("hebb"), HillClimbing(0.1, 0.1, 0.1)
+KERNELS = {
+    "dsp_trials": [*product([RULE], FORMS), *product([TRACES], FORMS[:2])],
+    "climbing_trials": [*product([CLIMBER], FORMS)],
+    "counted_trial": [*product([RULE], (*FORMS[:2], FORMS[3]))],
+}
 
 
 def compile_all() -> None:
@@ -34,7 +40,7 @@ def compile_all() -> None:
     folder = kernel._cache.cache_path
     if folder is None:  # nothing can be kept
         return
-    if all(len(list(Path(folder).glob(f"*.{name}-*.nbc"))) >= len(forms) for name, forms in KERNELS.items()):
+    if all(len(list(Path(folder).glob(f"*.{name}-*.nbc"))) >= len(asked) for name, asked in KERNELS.items()):
         return
     with ProcessPoolExecutor(len(KERNELS), mp_context=get_context("spawn")) as pool:
         list(pool.map(compile_kernel, KERNELS))
@@ -42,8 +48,7 @@ def compile_all() -> None:
 
 def compile_kernel(name: str) -> None:
     """Compile a kernel, or load what is kept."""
-    learner: Learner = HillClimbing(0.1, 0.1, 0.1) if name == "climbing_trials" else find_rule("paper:1")
-    for inputs, actions, neurons in KERNELS[name]:
+    for learner, (inputs, actions, neurons) in KERNELS[name]:
         shape = (1, actions)
         table = Table.of(np.zeros((1, inputs), int), np.zeros(shape, int), np.zeros(shape, int), [0])
         batch = batch_of(

@@ -50,7 +50,7 @@ from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
 from distal.engines.spread import Spread
 from distal.evaluation.result import Result
-from distal.learners.eligibility import COEFFICIENTS
+from distal.learners.hebbian import COEFFICIENTS
 from distal.model.maze import HEADINGS, MAZES
 from distal.model.readings import NEURONS, READINGS
 from distal.networks import Recurrent

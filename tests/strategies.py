@@ -6,6 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from distal.learners.chance import Chance
+from distal.learners.eligibility import Eligibility
+from distal.learners.evolution_strategy import EvolutionStrategy
+from distal.learners.hebbian import COEFFICIENTS
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.shipped import Rule
 from distal.model.maze import FINALS, HEADINGS, Maze
@@ -59,6 +62,13 @@ rules = st.builds(
 )
 
 climbers = st.builds(HillClimbing, sigma=unit, alpha_h=unit, alpha_o=unit)
+strategists = st.builds(
+    EvolutionStrategy, sigma=unit, factor=st.floats(1, 2, width=32), alpha_h=unit, alpha_o=unit
+)
+signed = st.floats(-1, 1, width=32)
+counted = st.builds(
+    Eligibility, **dict.fromkeys(COEFFICIENTS, signed), decay=st.just(1), eta=unit, alpha_h=unit, alpha_o=unit
+)
 chances = st.builds(Chance, alpha_h=unit, alpha_o=unit)
 
 

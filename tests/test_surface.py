@@ -37,22 +37,28 @@ def attributes(thing: Any) -> set[str]:
     return declared | set(thing.__init__.__code__.co_names if inspect.isfunction(thing.__init__) else ())
 
 
+def bases(thing: Any) -> list[type]:
+    """Return the dataclasses that a class inherits fields from."""
+    return [one for one in inspect.getmro(thing)[1:] if is_dataclass(one)] if inspect.isclass(thing) else []
+
+
 def gaps(thing: Any, refuses: bool) -> list[str]:
     """Return what is missing in a docstring, or documented without being there.
 
     The fields of a dataclass are named in Args if users make it, in Attributes if they are
-    given it.
+    given it; inherited ones may be named by the class that declares them.
     """
     sections = dict(SECTION.findall((inspect.getdoc(thing) or "") + "\n"))
     named = {section: ENTRY.findall(text) for section, text in sections.items()}
     args, others = named.get("Args", []), named.get("Attributes", [])
     given = parameters(thing)
+    inherited = [name for base in bases(thing) for name in ENTRY.findall(inspect.getdoc(base) or "")]
     found = [f"Args names {name}, which is no parameter" for name in args if name not in given]
     if others:
         there = attributes(thing)
         found += [f"Attributes names {name}, which it has not" for name in others if name not in there]
     if len(given) > FEW or is_dataclass(thing) or args:
-        found += [f"{name} is not documented" for name in given if name not in (*args, *others)]
+        found += [f"{name} is not documented" for name in given if name not in (*args, *others, *inherited)]
     if len(given) > FEW:
         returns = inspect.signature(thing).return_annotation
         if not inspect.isclass(thing) and returns not in (None, "None") and "Returns" not in sections:

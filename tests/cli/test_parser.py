@@ -42,7 +42,7 @@ def test_without_a_command_the_help_is_printed(capsys: pytest.CaptureFixture[str
         (["evolve", "--out", "x", "--population", "1"], ["error: --population is 1"]),
         (["learn", "x" * 5000], ["no learner 'xxx"]),
         (["learn", "paper:" + "1" * 5000], ["paper:1 to paper:15"]),
-        (["learn", "paper:1", "--trials", "4000000000"], ["GiB are free", "fewer trials or episodes"]),
+        (["learn", "paper:1", "--trials", "4000000000"], ["B are free; ask for fewer trials or episodes"]),
         (["--json", "maze"], ["--json belongs after the command: distal maze --json"]),
     ],
 )

@@ -172,6 +172,9 @@ def opened(browser: Browser, built: Path) -> Iterator[Opened]:
             "notebooks/first-steps.html#compare-with-hill-climbing",
         ),
         ("eligibility trace", "Glossary", "glossary.html"),
+        ("eligibility trace", "Related work > Eligibility traces", "related-work.html#eligibility-traces"),
+        ("ABCD", "Related work", "related-work.html"),
+        ("neuromodulation", "Related work > Neuromodulation", "related-work.html#neuromodulation"),
         ("distal.Maze", "distal.Maze", "api/distal.Maze.html"),
     ],
 )

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,19 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from numba.core.event import Event, EventStatus
 
-from distal import Chance, HillClimbing, Maze, Rule, Settings, learn, published_rules, triple_t_maze
+from distal import (
+    Chance,
+    Eligibility,
+    EvolutionStrategy,
+    HillClimbing,
+    InputError,
+    Maze,
+    Rule,
+    Settings,
+    learn,
+    published_rules,
+    triple_t_maze,
+)
 from distal.engines import Batch, Runner, Trials, cpu
 from distal.engines.cpu import cache, counting, kernels
 from distal.engines.cpu.layout import packed
@@ -42,7 +55,12 @@ from tests.conftest import assert_equal_trials
 from tests.given import some
 from tests.mazes import T
 from tests.processes import DISTAL, interrupt, started
-from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of
+from tests.strategies import chances, climbers, counted, mazes, rules, seeds, settings_of, strategists
+
+TRACES = Eligibility(0.9, -0.3, 0.2, 0.1, -0.8, 0.4, 0.1, -0.2, 1.0, 0.4, 0.5, 0.6)
+
+
+LEARNERS = (rules, counted, climbers, strategists, chances)
 
 
 def assert_same(batch: Batch, workers: int = 1) -> Trials:
@@ -68,7 +86,9 @@ def batch_of(
 
 
 @given(
-    st.one_of(*(st.lists(kind, min_size=1, max_size=3) for kind in (rules, climbers, chances))),
+    st.one_of(
+        *(st.lists(kind, min_size=1, max_size=3) for kind in (rules, counted, climbers, strategists, chances))
+    ),
     mazes(),
     settings_of(max_hidden=70, max_steps=60),
     seeds,
@@ -93,7 +113,7 @@ def test_any_batch_gives_the_same_bits(
 def test_every_shape_of_network_gives_the_same_bits(hidden: int) -> None:
     rule = published_rules()[1]
     climber = HillClimbing(0.3, 0.4, 0.6)
-    for learner in (rule, climber, Chance(0.4, 0.6)):
+    for learner in (rule, TRACES, climber, Chance(0.4, 0.6)):
         settings = Settings(hidden=hidden, steps=40)
         assert_same(batch_of((learner,), T, settings, seed=hidden, episodes=12, resample=8))
 
@@ -117,11 +137,15 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
 
 
 @pytest.mark.parametrize(
-    ("learner", "resample", "seed"), [(published_rules()[9], None, 1), (HillClimbing(0.6, 0.9, 0.7), 100, 3)]
+    ("learner", "resample", "seed"),
+    [
+        (published_rules()[9], None, 1),
+        (HillClimbing(0.6, 0.9, 0.7), 100, 3),
+        (EvolutionStrategy(0.6, 1.3, 0.9, 0.7), None, 3),
+        (TRACES, None, 2),
+    ],
 )
-def test_a_thousand_episodes_end_in_the_same_bits(
-    learner: Rule | HillClimbing, resample: int | None, seed: int
-) -> None:
+def test_a_thousand_episodes_end_in_the_same_bits(learner: Learner, resample: int | None, seed: int) -> None:
     settings = Settings(hidden=10, steps=40)
     assert_same(batch_of((learner,), triple_t_maze(), settings, seed, 1000, resample).part(3, 4))
 
@@ -180,9 +204,10 @@ def test_episodes_that_repeat_the_one_before_or_begin_like_it_give_the_same_bits
 ) -> None:
     # Weights that change little seldom change what the network does, and seldom all of it.
     rules = tuple(Rule([(5 * row + k) % 3 - 1 for row in range(32)], 0.03, 0.3, 0.6, 0.5) for k in range(3))
-    for m_ties in READINGS["m_ties"]:
+    traces = tuple(replace(TRACES, a_plus=a, b_plus=-a / 2, d_plus=0.05, eta=1.0) for a in (-0.5, 0.1, 0.9))
+    for learners, m_ties in product((rules, traces), READINGS["m_ties"]):
         batch = Batch(
-            learners=rules,
+            learners=learners,
             learner=np.arange(6, dtype=np.int32) % 3,
             goal=np.arange(6, dtype=np.int32) % 2,
             seed=np.array([child_seed(4, k) for k in range(6)], np.uint64),
@@ -193,6 +218,44 @@ def test_episodes_that_repeat_the_one_before_or_begin_like_it_give_the_same_bits
         )
         ep = some(assert_same(batch).ep)
         assert 0.3 < (ep[:, 1:] == ep[:, :-1]).mean() < 0.95
+
+
+@pytest.mark.parametrize("task", [MazeTask(triple_t_maze()), wide_task()], ids=["narrow", "wide"])
+def test_the_step_of_a_strategy_begins_anew_with_fresh_weights_and_a_moved_goal(
+    task: MazeTask | TableTask,
+) -> None:
+    batch = Batch(
+        learners=(EvolutionStrategy(0.4, 1.8, 0.6, 0.5), EvolutionStrategy(0.9, 1.0, 0.6, 0.5)),
+        learner=np.arange(6, dtype=np.int32) % 2,
+        goal=np.arange(6, dtype=np.int32) % 2,
+        seed=np.array([child_seed(6, k) for k in range(6)], np.uint64),
+        task=task,
+        settings=Settings(hidden=10, steps=40),
+        episodes=40,
+    )
+    for more in ({}, {"resample": 11}, {"switch": Switch(9)}, {"resample": 10, "switch": Switch(15)}):
+        moving = replace(batch, **more)
+        strategies = assert_same(moving)
+        climbers = replace(
+            moving, learners=tuple(HillClimbing(one.numbers["sigma"], 0.6, 0.5) for one in batch.learners)
+        )
+        found = cpu.engine.run(climbers)
+        # With a factor of 1 it is hill climbing; with another it is not.
+        same = [np.array_equal(strategies.best[k::2], found.best[k::2]) for k in range(2)]
+        assert same == [False, True]
+
+
+def test_traces_that_fade_are_refused_and_say_which_engine_runs_them() -> None:
+    fading = replace(TRACES, decay=0.99)
+    batch = batch_of((TRACES, fading), T, Settings(hidden=5, steps=10), seed=1, episodes=2)
+    line = (
+        "engine cpu counts the steps of traces, so it runs learners of kind 'eligibility' with decay 1 alone"
+    )
+    assert cpu.engine.supports(batch) == f"{line}; use engine steps"
+    with pytest.raises(InputError, match="with decay 1 alone"):
+        cpu.engine.run(batch)
+    assert Runner().suited(batch).engine == "steps"
+    assert Runner().suited(replace(batch, learners=(TRACES, TRACES))).engine == "cpu"
 
 
 @pytest.mark.parametrize("hidden", [20, 28, 70])

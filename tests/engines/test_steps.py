@@ -223,10 +223,10 @@ def test_an_engine_that_refuses_a_batch_names_the_fastest_that_runs_it(
     drift = some_batch("drift", "hc", 0)
     drift = replace(drift, learners=drift.learners[:1], learner=np.zeros(len(drift), np.int32))
     maze, silent = replace(drift, task=task_of(T)), Settings(network="silent")
-    strategy, heir = distal.EvolutionStrategy(0.1, 1.5, 0.1, 0.1), heirs(0.1, 0.1, 0.1)
+    search, heir = distal.SeparableCMA(0.1, 0.1, 0.1), heirs(0.1, 0.1, 0.1)
     for what, batch, instead in (
         ("flip", replace(maze, settings=Settings(flip=0.1)), "steps"),
-        ("learners of kind 'es'", replace(maze, learners=(strategy,)), "steps"),
+        ("learners of kind 'cma'", replace(maze, learners=(search,)), "steps"),
         ("no table", drift, "steps"),
         ("learners of kind 'heir'", replace(maze, learners=(heir,)), "reference"),
         ("network 'silent'", replace(maze, settings=silent), "reference"),

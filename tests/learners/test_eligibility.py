@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import distal
 from distal import Eligibility, learners
 from distal.learners import Memory, Trial, eligibility
-from distal.learners.eligibility import COEFFICIENTS
+from distal.learners.hebbian import COEFFICIENTS
 from distal.model import traces
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask

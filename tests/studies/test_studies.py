@@ -81,7 +81,7 @@ def test_a_study_is_read_back_as_it_was_written(name: str, finished: Finished) -
     assert page == (folder / (report.text or report.page)).read_text(encoding="utf-8")
     manifest = some(read_manifest(folder))
     there = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert there == {*manifest.files, "manifest.json"}
+    assert there <= {*manifest.files, "manifest.json"}  # it names what may be written: a set has one figure
     (parts,) = (part for part in ("variants", "tasks", "questions") if part in data)
     entries = data[parts]
     wrong: Any

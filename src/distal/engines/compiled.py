@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,13 @@ COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a ve
 
 
 class CompiledEngine(Engine):
-    """An engine that runs tasks with a table, and the learners and readings that it has code for."""
+    """An engine that runs tasks with a table, and the learners and readings that it has code for.
+
+    Attributes:
+        kinds: The kinds of learners.
+    """
+
+    kinds: ClassVar[tuple[type[Learner], ...]] = (Rule, HillClimbing, Chance)
 
     def supports(self, batch: Batch) -> str | None:
         """Return why the engine cannot run a batch, and what to do; None if it can."""
@@ -41,20 +47,20 @@ class CompiledEngine(Engine):
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
         unknown = unknown_to(self.name, batch.settings)
         if unknown is not None:
-            raise InputError(f"{unknown}; {_instead(batch)}")
-        if batch.kind not in _PACKED:
+            raise InputError(f"{unknown}; {instead(batch)}")
+        if batch.kind not in self.kinds:
             raise InputError(
-                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {_instead(batch)}"
+                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {instead(batch)}"
             )
         task, table = batch.task, batch.task.table(batch.settings)
         if table is None:
-            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {_instead(batch)}")
+            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {instead(batch)}")
         instance("the table of the task", table, Table, "a Table, or None")
         # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
         if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:
             raise InputError(
                 f"the task has {table.inputs} inputs and {table.outputs} actions, compiled engines take "
-                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {_instead(batch)}"
+                f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {instead(batch)}"
             )
         if (table.inputs, table.outputs) != (task.inputs, task.outputs):
             raise InputError(
@@ -66,7 +72,7 @@ class CompiledEngine(Engine):
         return table
 
 
-def _instead(batch: Batch) -> str:
+def instead(batch: Batch) -> str:
     """Say which engine runs a batch that this one refuses: steps where it can, since it is compiled too."""
     try:
         reason = imported("steps").supports(batch)
@@ -110,7 +116,7 @@ def _chance(batch: Batch) -> PackedLearners:
 
 
 _NO_CHANGES = np.empty((0, 16, 2), np.int8)
-# The kinds of learners that there is compiled code for.
+# The kinds of learners that both compiled engines have code for.
 _PACKED: dict[type[Learner], Callable[[Batch], PackedLearners]] = {
     Rule: _rules,
     HillClimbing: _climbers,

@@ -28,7 +28,7 @@ from distal.tasks.task import Task
 # engine steps, processor time of one core, in the maze.
 # Another engine is as fast as the one it is named after.
 MICROSECONDS = {
-    "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9},
+    "cpu": {"dsp": 0.6, "hc": 1.3, "chance": 0.9, "es": 1.3, "eligibility": 0.4},
     "gpu": {"dsp": 0.012, "hc": 0.015, "chance": 0.01},
     "steps": {
         "dsp": 15.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def check_kind(kind: Any) -> None:
     for count in kind.genes or ():
         integer(f"genes of {kind.__name__}", count, 0, _MAX_GENES)
     plain = kind.from_genes.__func__ is Learner.from_genes.__func__  # type: ignore[attr-defined]
-    first = tuple(kind.__dataclass_fields__)[: len(kind.names)]
+    first = tuple(one.name for one in fields(kind))[: len(kind.names)]
     if kind.genes and plain and (kind.genes != (0, len(kind.names)) or first != kind.names):
         raise InputError(
             f"genes of {kind.__name__} is {shown(kind.genes)}, expected a continuous one for each of "

@@ -10,7 +10,7 @@ import numpy as np
 from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.eligibility import COEFFICIENTS, PLUS
+from distal.learners.hebbian import COEFFICIENTS, PLUS
 from distal.learners.learner import Learner
 from distal.learners.online_hebbian import NUMBERS
 from distal.model.compiled_draws import called, inlined

@@ -18,17 +18,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
-PLUS = ("a_plus", "b_plus", "c_plus", "d_plus")  # A, B, C, D where m = +1
-MINUS = ("a_minus", "b_minus", "c_minus", "d_minus")  # … where m = −1
-COEFFICIENTS = (*PLUS, *MINUS)
-RANGES = dict.fromkeys(COEFFICIENTS, (-1.0, 1.0))
 NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
 
 
@@ -103,30 +100,14 @@ def changed(
     return added(network, episode.weights, into_hidden, into_output)
 
 
-def added(
-    network: Network, weights: Weights, hidden: NDArray[np.float32], output: NDArray[np.float32]
-) -> Weights:
-    """Add a change to every synapse, and none where there is no synapse."""
-    exists, none = network.synapses(), np.float32(0)
-    return network.weights(
-        hidden=weights.hidden + np.where(exists[0], hidden, none),
-        output=weights.output + np.where(exists[1], output, none),
-    )
-
-
 @dataclass(frozen=True)
-class Eligibility(Learner):
+class Eligibility(Hebbian):
     """A Hebbian rule of eight coefficients, with synaptic eligibility traces.
 
+    The eight are `a_plus`, `b_plus`, `c_plus` and `d_plus`, A, B, C and D where m = +1, and `a_minus` …
+    `d_minus`, where m = −1, all in [-1, 1].
+
     Args:
-        a_plus: A where m = +1, the change where both neurons are active, in [-1, 1].
-        b_plus: B where m = +1, where the pre-synaptic neuron is, in [-1, 1].
-        c_plus: C where m = +1, where the post-synaptic neuron is, in [-1, 1].
-        d_plus: D where m = +1, in every step, in [-1, 1].
-        a_minus: A where m = −1, in [-1, 1].
-        b_minus: B where m = −1, in [-1, 1].
-        c_minus: C where m = −1, in [-1, 1].
-        d_minus: D where m = −1, in [-1, 1].
         decay: λ, by which a trace is multiplied in each step, in [0, 1]; with 1 it keeps all steps.
         eta: The learning rate, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
@@ -137,14 +118,6 @@ class Eligibility(Learner):
         InputError: If a number is out of its range.
     """
 
-    a_plus: float
-    b_plus: float
-    c_plus: float
-    d_plus: float
-    a_minus: float
-    b_minus: float
-    c_minus: float
-    d_minus: float
     decay: float
     eta: float
     alpha_h: float
@@ -155,17 +128,12 @@ class Eligibility(Learner):
     label: ClassVar[str] = "eligibility traces"
     file_format: ClassVar[str] = "distal-eligibility"
     names: ClassVar[tuple[str, ...]] = NUMBERS
-    ranges = RANGES
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
-
-    def _coefficients(self, m: int) -> NDArray[np.float32]:
-        """Return A, B, C and D for a modulatory signal, (1, 4)."""
-        return np.array([[getattr(self, name) for name in (PLUS if m == 1 else MINUS)]], np.float32)
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
         """Change every weight by its trace, as m selects the coefficients, then normalise."""
         m = heard(network, trial, memory, episode)
         numbers = np.float32(self.decay), np.float32(self.eta)
-        weights = normalised(network, changed(network, episode, self._coefficients(m), *numbers))
+        weights = normalised(network, changed(network, episode, self.coefficients(m)[None], *numbers))
         return Memory(weights, {"ep": episode.ep})

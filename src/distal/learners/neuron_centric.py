@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, sequence, unit_interval, within
-from distal.learners.eligibility import COEFFICIENTS, MINUS, PLUS, changed
+from distal.learners.eligibility import changed
+from distal.learners.hebbian import COEFFICIENTS, MINUS, PLUS
 from distal.learners.learner import Learner, Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised

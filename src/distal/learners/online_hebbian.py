@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.eligibility import COEFFICIENTS, MINUS, PLUS, RANGES, added
-from distal.learners.learner import Learner, Memory, Trial
+from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
@@ -35,18 +35,13 @@ def hebbian(pre: Activations, post: Activations, coefficients: NDArray[np.float3
 
 
 @dataclass(frozen=True)
-class OnlineHebbian(Learner):
+class OnlineHebbian(Hebbian):
     """A Hebbian rule of eight coefficients, applied after every step.
 
+    The eight are `a_plus`, `b_plus`, `c_plus` and `d_plus`, A, B, C and D where m = +1, and `a_minus` …
+    `d_minus`, where m = −1, all in [-1, 1].
+
     Args:
-        a_plus: A where m = +1, the change where both neurons are active, in [-1, 1].
-        b_plus: B where m = +1, where the pre-synaptic neuron is, in [-1, 1].
-        c_plus: C where m = +1, where the post-synaptic neuron is, in [-1, 1].
-        d_plus: D where m = +1, in every step, in [-1, 1].
-        a_minus: A where m = −1, in [-1, 1].
-        b_minus: B where m = −1, in [-1, 1].
-        c_minus: C where m = −1, in [-1, 1].
-        d_minus: D where m = −1, in [-1, 1].
         eta: The learning rate, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
@@ -56,14 +51,6 @@ class OnlineHebbian(Learner):
         InputError: If a number is out of its range.
     """
 
-    a_plus: float
-    b_plus: float
-    c_plus: float
-    d_plus: float
-    a_minus: float
-    b_minus: float
-    c_minus: float
-    d_minus: float
     eta: float
     alpha_h: float
     alpha_o: float
@@ -73,7 +60,6 @@ class OnlineHebbian(Learner):
     label: ClassVar[str] = "online Hebbian learning"
     file_format: ClassVar[str] = "distal-online"
     names: ClassVar[tuple[str, ...]] = NUMBERS
-    ranges = RANGES
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     compiled: ClassVar[str | None] = "distal.learners.compiled_online_hebbian"
     within: ClassVar[bool] = True
@@ -93,8 +79,7 @@ class OnlineHebbian(Learner):
         Returns:
             The weights of the next step.
         """
-        names = MINUS if memory.number("m") == -1 else PLUS
-        coefficients = np.array([getattr(self, name) for name in names], np.float32)
+        coefficients = self.coefficients(-1 if memory.number("m") == -1 else 1)
         pre = network.sources(recent, network.settings.trace_pre)
         into_hidden, into_output = (
             np.float32(self.eta) * hebbian(before[-1], after[-1], coefficients)

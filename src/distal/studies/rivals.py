@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 MARKS = (100, 1_000, 10_000)  # episodes after which learners are compared
 RIVALS = 10  # the last number of the part that seeds of the study come from; the first is the task
 FLIP = 0.1  # the share of rewards that are turned round in the test of robustness
+SHOWN = 10, 30  # the episode at which the figure begins, and the one from which on it has room for all means
 TABLE = "dsp"  # the kind that all others are compared with
 
 _BY_NAME = {world.name: world for world in TASK_WORLDS}
@@ -86,7 +87,7 @@ KINDS = {
     "online": Kind("online Hebbian", "positive", "--"),
     "neuron": Kind("neuron-centric", "paper"),
     "hc": Kind("hill climbing", "hc", engine=None),
-    "es": Kind("(1+1) evolution strategy", "start"),
+    "es": Kind("(1+1) evolution strategy", "start", engine=None),
     "cma": Kind("separable CMA-ES", "other", "--"),
 }
 
@@ -204,7 +205,8 @@ class RivalsReport(Report[RivalStudy]):
             Figure(
                 "rivals", "Mean best EP so far, a panel for each task",
                 "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
-                "of the table. The panels show the range from the tenth episode on.", lambda: figure_of(study),
+                f"of the table. The panels begin at episode {SHOWN[0]} and have room for the means from episode {SHOWN[1]} on.",
+                lambda: figure_of(study),
             ),
             Heading("Every task"),
             *map(_task, study.outcomes),
@@ -236,7 +238,7 @@ def _task(outcome: Outcome) -> Table:
 def figure_of(study: RivalStudy) -> Drawing:
     """Draw the mean best EP so far, a panel for each task."""
     lines = {name: (kind.words, kind.colour, kind.style) for name, kind in KINDS.items()}
-    return tested.panels(study.outcomes, lines, 2, 2.4, 0.8, 4)
+    return tested.panels(study.outcomes, lines, 2, 2.4, 0.8, 4, SHOWN)
 
 
 # ------------------------------------------------------------------ the study

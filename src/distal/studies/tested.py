@@ -119,7 +119,7 @@ def about(one: Planned) -> dict[str, Any]:
 
 def panels(
     outcomes: Sequence[Outcome], lines: Mapping[str, tuple[str, str, str]], columns: int, height: float,
-    above: float, entries: int,
+    above: float, entries: int, shown: tuple[int, int] = (1, 10),
 ) -> Drawing:  # fmt: skip
     """Draw the mean best EP so far, a panel for each task.
 
@@ -130,11 +130,12 @@ def panels(
         height: Of a row of panels, in inches.
         above: The room above them.
         entries: Of the legend there, side by side.
+        shown: The episode with which panels begin, and the one from which on there is room for all means.
     """
     rows, count = -(-len(outcomes) // columns), len(outcomes)
     figure, drawn = grid(rows, columns, 7.6, (height * rows + above) / rows)
     for axes, outcome in zip(drawn.flat, outcomes, strict=False):
-        _panel(axes, outcome, lines)
+        _panel(axes, outcome, lines, *shown)
     for axes in drawn.flat[count:]:
         axes.set_visible(False)
     for axes in drawn[:, 0]:
@@ -145,15 +146,19 @@ def panels(
     return figure
 
 
-def _panel(axes: Axes, outcome: Outcome, lines: Mapping[str, tuple[str, str, str]]) -> None:
-    """Draw the curves of a task, with room for all means from the tenth episode on."""
+def _panel(
+    axes: Axes, outcome: Outcome, lines: Mapping[str, tuple[str, str, str]], begin: int, first: int
+) -> None:
+    """Draw the curves of a task, with room for all means from the first episode on that is named."""
     chance = outcome.tested[next(iter(lines))].chance_curve
     draw_curve(axes, chance, "chance", "chance", "-")
     for name, one in outcome.tested.items():
         draw_curve(axes, one.curve, *lines[name])
     title(axes, outcome.world.title)
     episodes_axis(axes, chance)
-    first = min(10, chance.episodes[-1])
+    last = chance.episodes[-1]
+    axes.set_xlim(begin if begin < last else 1, last)
+    first = min(first, last)
     values = [
         value
         for curve in (chance, *(one.curve for one in outcome.tested.values()))

@@ -22,13 +22,17 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.machine import available_cores
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.compiled import CompiledEngine, flags, packed_changes, packed_learners
+from distal.engines.compiled import CompiledEngine, flags, instead
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import packed
+from distal.engines.cpu.learners import fades, given
 from distal.engines.engine import Progress, checked_call
 from distal.engines.threads import run_in_threads
+from distal.learners.eligibility import Eligibility
+from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.networks.recurrent import incoming
+from distal.tasks.table import Table
 
 _log = logging.getLogger("distal")
 
@@ -96,11 +100,10 @@ class Job:
 
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
-        hidden, table, learners = settings.hidden, engine.table(batch), packed_learners(batch)
+        hidden, table, learners = settings.hidden, engine.table(batch), given(batch)
         climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
-        self.numbers = learners.numbers
-        self.tables = packed_changes(learners.changes).view(np.int32)
+        self.numbers, self.own = learners.numbers, learners.own
         self.task = packed(table)
         self.options = Options(
             hidden=hidden,
@@ -147,7 +150,7 @@ class Job:
             self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
-            batch.learner, batch.goals, batch.seed, self.numbers, self.tables, self.task, self.options,
+            batch.learner, batch.goals, batch.seed, self.numbers, self.own, self.task, self.options,
             self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip
 
@@ -156,6 +159,17 @@ class Cpu(CompiledEngine):
     """Runs trials in threads; by default one per available core."""
 
     name = "cpu"
+    kinds = (*CompiledEngine.kinds, EvolutionStrategy, Eligibility)
+
+    def table(self, batch: Batch) -> Table:
+        """Return the table of a batch's task; refuse a batch that the engine cannot run."""
+        table = super().table(batch)
+        if fades(batch):
+            raise InputError(
+                f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "
+                f"with decay 1 alone; {instead(batch)}"
+            )
+        return table
 
     def run(
         self,

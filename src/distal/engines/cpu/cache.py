@@ -31,6 +31,8 @@ PACKAGE = Path(__file__).parents[2]
 SOURCES = (
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
+    "learners/compiled_evolution_strategy.py",
+    "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",
     "model/lanes.py",

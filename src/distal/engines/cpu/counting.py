@@ -27,6 +27,7 @@ from distal.engines.cpu.kernels import (
     run_episode,
     shape_of,
     sort_sources,
+    splat32,
     threshold,
     update,
 )
@@ -83,7 +84,7 @@ def counted_trial(trial, learner, goal, seed, numbers, changes, task, options, s
         previous = ep
         if until_fresh != 0:
             firings = list_firings(ws, table, options, n_used)
-            kinds = sort_sources(ws, table, options, firings, threshold(theta, steps))
+            kinds = sort_sources(ws, table, options, firings, splat32(np.int16(threshold(theta, steps))))
             tally(ws, table, options.hidden, stride, m, counts[episode * len(counts) // updates])
             decide(ws, lanes, stride, kinds, changes[rule, m], eta)
             update(ws, table, options)

@@ -29,7 +29,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 from numba.extending import overload
 from numpy.typing import DTypeLike, NDArray
 
@@ -45,10 +45,12 @@ from distal.engines.cpu.layout import (
     WAY_STATE_AT,
     Packed,
 )
+from distal.learners.compiled_evolution_strategy import stepped
 from distal.model.compiled_draws import F0, F1, called, draw_words, four_rows, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.draws import ACTION, NOISE, WEIGHTS
 from distal.model.lanes import (
+    Lanes,
     bits_mask8,
     bits_mask32,
     convert,
@@ -1083,8 +1085,8 @@ def counted(reached, part, pattern, at, stride):
 
 
 @inlined
-def choose(ws, table, options, kind, source, parts, room, limit):
-    """Note which rows of a rule the synapses of a kind of source select; a source stands for its kind."""
+def choose(ws, table, options, kind, source, parts, room, by):
+    """Note what the counts of the synapses of a kind of source mean; a source stands for its kind."""
     _, _, outputs = shape_of(table)
     hidden, stride = options.hidden, GROUP * options.groups
     for g in range(0, hidden + outputs + 2, GROUP):
@@ -1099,21 +1101,35 @@ def choose(ws, table, options, kind, source, parts, room, limit):
         if not options.trace_current and hidden - g < GROUP:
             is_hidden = bits_mask32((np.uint64(1) << np.uint64(max(hidden - g, 0))) - np.uint64(1))
             active = select(is_hidden, pre, pre_outputs)
-        rows = rows_of(load32(ws.both, g), active, load32(ws.active, g), steps, limit)
-        store(ws.chosen, kind * stride + g, rows)
+        note(ws, kind * stride + g, load32(ws.both, g), active, load32(ws.active, g), steps, by)
+
+
+def note(ws, at, both, pre, post, steps, by):
+    """Note what the counts of synapses, one a lane, mean to a rule (`sort_sources`)."""
+
+
+@overload(note, jit_options={"error_model": "numpy", "forceinline": True})
+def _note(ws, at, both, pre, post, steps, by):
+    def rows(ws, at, both, pre, post, steps, by):
+        store(ws.chosen, at, rows_of(both, pre, post, steps, by))
+
+    def traces(ws, at, both, pre, post, steps, by):
+        store(ws.change, at, traced(both, pre, post, steps, by))
+
+    return rows if isinstance(by, Lanes) else traces
 
 
 @inlined
-def sort_sources(ws, table, options, firings, bound):
-    """Find the kinds of sources, and which rows of a rule their synapses select; return how many there are.
+def sort_sources(ws, table, options, firings, by):
+    """Find the kinds of sources, and what the counts of their synapses mean; return how many there are.
 
-    `bound` is the largest count that makes no trace active.
+    `by` is the largest count that makes no trace active, in all lanes: then the row of a rule that they
+    select is noted. Or it is A, B, C, D and η of eligibility traces: then the change is.
     """
     _, inputs, outputs = shape_of(table)
     lanes = options.hidden + outputs + 2
     sources = inputs + lanes
     room, parts = (sources + GROUP - 1) // GROUP * GROUP, (firings + 15) >> 4
-    limit = splat32(np.int16(bound))
     add_up(ws, lanes, GROUP * options.groups, firings)
     list_patterns(ws, sources, room, firings)
     for first in range(0, sources, GROUP):
@@ -1131,7 +1147,7 @@ def sort_sources(ws, table, options, firings, bound):
                 ws.left[other // GROUP] &= ~same
                 theirs = select(bits_mask32(same), splat32(np.int16(kinds)), load32(ws.kind, other))
                 store(ws.kind, other, theirs)
-            choose(ws, table, options, kinds, source, parts, room, limit)
+            choose(ws, table, options, kinds, source, parts, room, by)
             kinds += 1
         store(ws.kind, first, number)
     return kinds
@@ -1146,6 +1162,16 @@ def rows_of(both, pre, post, steps, limit):
     row = row | select(post - both > limit, splat_like(np.int16(8), both), none)  # 01
     row = row | select(pre_alone > limit, splat_like(np.int16(4), both), none)  # 10
     return row | select(both > limit, splat_like(np.int16(2), both), none)  # 11
+
+
+@inlined
+def traced(both, pre, post, steps, own):
+    """Return the changes of synapses, one a lane, that eligibility traces make, from their counts."""
+    a, b, c, d, eta = own
+    every = convert(steps, np.float32)
+    e = splat32(a) * convert(both, np.float32) + splat32(b) * convert(pre, np.float32)
+    e = e + splat32(c) * convert(post, np.float32) + splat32(d) * every
+    return splat32(eta) * (e / every)
 
 
 @inlined
@@ -1215,11 +1241,36 @@ def update(ws, table, options):
 
 
 @called
-def decide_all(ws, table, options, n_used, bound, changes, eta):
-    """Note how much every synapse changes after an episode that took `n_used` transitions."""
+def decide_by_table(ws, table, options, n_used, bound, changes, eta):
+    """Note how much every synapse changes by the table of a rule (`decide_all`)."""
     firings = list_firings(ws, table, options, n_used)
-    kinds = sort_sources(ws, table, options, firings, bound)
+    kinds = sort_sources(ws, table, options, firings, splat32(np.int16(bound)))
     decide(ws, options.hidden + len(table.row), GROUP * options.groups, kinds, changes, eta)
+
+
+@called
+def decide_by_traces(ws, table, options, n_used, own, eta):
+    """Note how much every synapse changes by its eligibility trace (`decide_all`)."""
+    firings = list_firings(ws, table, options, n_used)
+    sort_sources(ws, table, options, firings, (own[0], own[1], own[2], own[3], eta))
+
+
+def decide_all(ws, table, options, n_used, bound, own, eta):
+    """Note how much every synapse changes after an episode that took `n_used` transitions.
+
+    `own` holds sixteen changes, or four coefficients of traces.
+    """
+
+
+@overload(decide_all, jit_options={"error_model": "numpy", "forceinline": True})
+def _decide_all(ws, table, options, n_used, bound, own, eta):
+    def by_table(ws, table, options, n_used, bound, own, eta):
+        decide_by_table(ws, table, options, n_used, bound, own, eta)
+
+    def by_traces(ws, table, options, n_used, bound, own, eta):
+        decide_by_traces(ws, table, options, n_used, own, eta)
+
+    return by_traces if isinstance(own, types.Array) else by_table
 
 
 # ---------------------------------------------------------------- trials
@@ -1246,7 +1297,7 @@ def dsp_trials(
     goal,
     seed,
     numbers,
-    changes,
+    own,
     task,
     options,
     space,
@@ -1258,10 +1309,10 @@ def dsp_trials(
     stop,
     done,
 ):
-    """Run trials first … last − 1 with DSP rules.
+    """Run trials first … last − 1 with DSP rules, or with eligibility traces that do not fade.
 
-    numbers (rules, 4): η, θ, α_h, α_o; changes (rules, 2): the changes for m = −1
-    and +1. done[0] counts episodes, done[1] is the trial at work.
+    numbers (rules, 4): η, θ, α_h, α_o; own: see `learners.Given`. done[0] counts episodes, done[1] is
+    the trial at work.
     """
     ws = pointers(space)
     table = pointed(task)
@@ -1326,7 +1377,7 @@ def dsp_trials(
                 # Where the walk is the same so is m: the EP equals the one before for the second time.
                 if not same:
                     m = 1 if rewarded else 0
-                    decide_all(ws, table, options, n_used, threshold(theta, steps), changes[rule, m], eta)
+                    decide_all(ws, table, options, n_used, threshold(theta, steps), own[rule, m], eta)
                 update(ws, table, options)
             done[0] += 1
 
@@ -1338,7 +1389,7 @@ def climbing_trials(
     goal,
     seed,
     numbers,
-    changes,
+    own,
     task,
     options,
     space,
@@ -1350,7 +1401,10 @@ def climbing_trials(
     stop,
     done,
 ):
-    """Run trials first … last − 1 by hill climbing; numbers (climbers, 3): σ, α_h, α_o."""
+    """Run trials first … last − 1 by hill climbing, or with an evolution strategy.
+
+    numbers (climbers, 3): σ, α_h, α_o; own (climbers): the factor of σ after a success, 1 if it stays.
+    """
     ws = pointers(space)
     table = pointed(task)
     stride = GROUP * options.groups
@@ -1361,6 +1415,7 @@ def climbing_trials(
         space.last_sensed[:] = -1
         climber, key = learner[trial], seed[trial]
         sigma, alpha_h, alpha_o = numbers[climber, 0], numbers[climber, 1], numbers[climber, 2]
+        factor = own[climber]
         lowest = np.int64(2**62)
         top = np.int64(2**62)  # the best EP of this climb
         until_fresh, until_moved, phase = 0, options.phase, 0
@@ -1369,11 +1424,11 @@ def climbing_trials(
                 return
             if until_fresh == 0:
                 draw(ws, table, options.hidden, stride, key, episode, WEIGHTS, F1)
-                top = np.int64(2**62)
+                top, sigma = np.int64(2**62), numbers[climber, 0]
                 until_fresh = options.resample if options.resample > 0 else options.episodes
             elif until_moved == 0:  # the best weights are measured anew
                 space.weights[:] = space.best
-                top = np.int64(2**62)
+                top, sigma = np.int64(2**62), numbers[climber, 0]
             else:
                 draw(ws, table, options.hidden, stride, key, episode, NOISE, sigma)
             if until_moved == 0:
@@ -1394,6 +1449,8 @@ def climbing_trials(
                 np.int64(1),
                 ZERO,
             )
+            if top != np.int64(2**62):  # the first weights are no trial of a step
+                sigma = stepped(sigma, factor, ep < top)
             if ep < top:
                 top = ep
                 if until_fresh != 0:  # else the climb starts over, as chance does in every episode
