@@ -1129,7 +1129,10 @@ NO_DOOR = {
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
-        ("distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of"),
+        (
+            "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
+            "distal.Settings.unknown_to",
+        ),
         "called by the package alone",
     ),
     **dict.fromkeys(
@@ -1329,7 +1332,7 @@ class Room:
             return f"is right, but was refused: {said}"
         if not said or "\n" in said or len(said) > LINE:
             return f"was refused in more than a line: {said!r}"
-        if not any(name in said for name in call.names):
+        if len(call.nasty) == 1 and not any(name in said for name in call.names):
             return f"was refused without a name: {said!r}"
         return None
 

@@ -240,7 +240,7 @@ def test_a_bad_option_is_refused_in_one_line_before_anything_is_begun(
     spreads = any(action.dest == "cluster" for action in options()[command])
     for line in bad_lines(command):
         with monkeypatch.context() as patch:
-            patch.setattr("distal.cli.work.show_plan", begun)
+            patch.setattr("distal.cli.study.show_plan", begun)
             if spreads and not line[-1].startswith("--cluster"):
                 patch.setattr("distal.engines.cluster.Cluster.__init__", begun)
                 line.append("--cluster=local:2")

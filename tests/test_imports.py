@@ -21,8 +21,7 @@ ORDER = (
 # What may be imported in a function: the module that does it, what it imports, and why.
 LATE = {
     ("base.checks", "numpy"): "takes 0.1 s, and a command that only prints its help has no array to check",
-    ("base.machine", "platform"): "the front door looks at memory alone",
-    ("base.machine", "importlib"): "likewise",
+    ("base.machine", "importlib"): "importlib.metadata takes 0.03 s; only reports need it",
     ("base.plugins", "importlib"): "importlib.metadata takes 0.03 s; only a word that is not known needs it",
     ("base.progress", "rich"): "only a terminal needs it",
     ("base.drawing", "matplotlib"): "takes a third of a second; only figures need it",
@@ -50,11 +49,9 @@ LATE = {
     ("tasks.tabulation", "gymnasium"): "an extra",
     ("cli", "distal.engines"): "imports NumPy; only commands that run trials need it",
     ("cli", "distal.engines.spread"): "imports NumPy; only a command that fails needs it",
-    ("cli", "distal.base.checks"): "likewise",
     ("cli", "distal.base.plugins"): "likewise; only a command with modules to import, or one that runs",
     ("cli", "distal.cli.spelling"): "likewise",
     ("cli", "distal.cli.terminal"): "imports rich; likewise",
-    ("cli.parser", "distal.cli.terminal"): "likewise",
     ("cli.options", "distal.engines.cluster"): "imports multiprocessing; only --cluster needs it",
     ("cli.inspect", "distal.show.inspection_page"): "imports the figures; no other command needs them",
     ("cli.watch", "distal.show.film"): "imports Pillow",

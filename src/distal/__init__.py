@@ -10,7 +10,7 @@ from distal.base import ctrl_c
 
 ctrl_c.take_over()
 
-from distal.base.machine import check_start
+from distal.base.memory import check_start
 
 check_start()
 

@@ -21,7 +21,7 @@ import distal
 from distal import InputError, Settings, published_rule
 from distal.base import memory
 from distal.base.files import read_bytes, read_json, read_text, write_pieces
-from distal.base.machine import free_memory
+from distal.base.memory import free_memory
 from distal.engines import Engine, reference, spread
 from distal.evaluation.behaviour import Behaviour
 from distal.networks import Weights
@@ -125,7 +125,7 @@ def test_free_memory_is_the_least_that_the_machine_and_its_groups_leave(
 
 @linux_only
 def test_a_limit_of_address_space_leaves_less() -> None:
-    script = "from distal.base.machine import free_memory; print(free_memory())"
+    script = "from distal.base.memory import free_memory; print(free_memory())"
     free = int(in_process(script, limit=700).stdout)
     assert 400 * MiB < free < 690 * MiB
 
@@ -140,7 +140,7 @@ def test_a_setting_says_how_much_may_be_used(monkeypatch: pytest.MonkeyPatch) ->
     ):
         distal.learn(RULE, trials=1, episodes=1)
     monkeypatch.delenv(memory.SETTING)
-    monkeypatch.setattr("distal.base.machine.free_memory", lambda: 123)
+    monkeypatch.setattr("distal.base.memory.free_memory", lambda: 123)
     assert memory.allowed() == 123
 
 

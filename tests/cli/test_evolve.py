@@ -67,7 +67,7 @@ def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_noth
 ) -> None:
     lines = evolve._Lines(configured(runs=1, generations=20_000, trials=1, fresh=8), None)
     for generation, seconds in ((0, 90.0), (1_000, 1.0)):
-        lines.told(Step(generation, 20_000, [1.0], 2.0, 14, seconds))
+        lines.hear(Step(generation, 20_000, [1.0], 2.0, 14, seconds))
     first, later = capsys.readouterr().err.splitlines()
     assert first.startswith("generation 0 of 20,000  best 1.00  mean 2.00")
     assert "left" not in first  # 90 s, of which most were spent on compiling

@@ -48,7 +48,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder with my_module.py; after the test nothing that it registers is known."""
     tables: list[dict[Any, Any]] = [
         *TABLES,
-        NETWORK._known_to,
+        NETWORK.knowing,
         NETWORK.modules,
         plugins._imported,
         plugins._noted,

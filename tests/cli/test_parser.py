@@ -75,5 +75,5 @@ def test_help_and_version_are_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_refusal_shows_the_beginning_of_what_is_too_long(
     command: list[str], big: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("distal.cli.work.show_plan", lambda *_: None)
+    monkeypatch.setattr("distal.cli.study.show_plan", lambda *_: None)
     assert len(refusal(capsys, *(word.replace("BIG", big) for word in command))) < 1300

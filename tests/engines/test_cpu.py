@@ -39,8 +39,7 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, Runner, Trials, cpu
-from distal.engines.cpu import cache, counting, kernels
-from distal.engines.cpu.layout import packed
+from distal.engines.cpu import cache, counting, kernels, packed
 from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
 from distal.learners import Learner

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from distal import InputError, Rule, champion_rules, find_rule, published_rule, published_rules
-from distal.learners.shipped import published_fitness
+from distal.learners.shipped import SHIPPED, published_fitness, shipped_rules
 from tests.strategies import rules
 
 CHAMPIONS = len(champion_rules())
@@ -56,6 +56,15 @@ def test_arrays_and_lists_of_changes_are_equal_to_tuples() -> None:
     two = Rule(np.array(changes), 0.1, 0.2, 0.3, 0.4)  # type: ignore[arg-type]
     assert one == two
     assert hash(one) == hash(two)
+
+
+@pytest.mark.parametrize("word", SHIPPED)
+def test_shipped_rules_are_valid_though_nothing_checks_them_when_they_are_read(word: str) -> None:
+    for rule in shipped_rules(word):
+        checked = Rule(**vars(rule))
+        assert [(name, type(value), value) for name, value in vars(rule).items()] == [
+            (name, type(getattr(checked, name)), getattr(checked, name)) for name in vars(rule)
+        ]
 
 
 @given(rules)

@@ -26,6 +26,7 @@ def test_a_named_maze_equals_its_picture(name: str) -> None:
     picture = Path(__file__).parents[1].joinpath(f"{name.replace('-', '_')}_maze.txt").read_text()
     assert f"{maze(name)}\n" == picture
     assert maze(name).heading == "north"
+    assert Maze(maze(name).picture) == maze(name)  # which is not checked when it is read
 
 
 def test_every_named_maze_has_a_name_and_a_title_that_no_other_has() -> None:

@@ -19,7 +19,7 @@ from distal.engines.reference import engine as reference
 from distal.learners.modulation import M_READINGS
 from distal.learners.normalisation import NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
-from distal.model.readings import READINGS, forget_value, register_value, unknown_to, words
+from distal.model.readings import READINGS, WORDS, forget_value, register_value
 from distal.networks.compiled import CODES
 from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
 from distal.networks.recurrent import NEURON_KINDS
@@ -91,20 +91,20 @@ def test_compiled_engines_tell_all_values_that_they_know_apart() -> None:
                 known = [flags(Settings(**{reading: value}), table) for value in row.known_to(name)]  # type: ignore[arg-type]
                 assert all(one != other for one, other in combinations(known, 2))
     assert {value for flag, (reading, *values) in constants.FLAGS.items() for value in values} <= {
-        value for row in words().values() for value in row
+        value for row in WORDS.values() for value in row
     }
 
 
 def test_engine_steps_tells_all_values_that_it_knows_apart() -> None:
     for reading, codes in CODES.items():
-        row = words()[reading]
+        row = WORDS[reading]
         assert tuple(codes) == row.known_to("steps")
         assert len(set(codes.values())) == len(codes)
 
 
 def test_the_values_that_ship_are_known_to_all_and_cannot_be_taken_or_removed() -> None:
-    for who, (reading, row) in product(("cpu", "gpu", "steps", "page"), words().items()):
-        assert all(unknown_to(who, Settings(**{reading: value})) is None for value in row)  # type: ignore[arg-type]
+    for who, (reading, row) in product(("cpu", "gpu", "steps", "page"), WORDS.items()):
+        assert all(Settings(**{reading: value}).unknown_to(who) is None for value in row)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="normalise has the value 'layer' already"):
         register_value("normalise", "layer", "again")
     with pytest.raises(InputError, match="value is 'layer', expected one of"):

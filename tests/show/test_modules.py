@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from distal.model.readings import words
+from distal.model.readings import WORDS
 from distal.show import modules
 from distal.show.watched import Watched
 from tests.show.pages import state
@@ -48,7 +48,7 @@ def test_a_browser_that_loads_the_modules_one_by_one_shows_the_same_page(
 
 def test_the_page_has_code_for_every_value_of_a_setting(port: Page) -> None:
     known = port.evaluate("Object.fromEntries(Object.entries(READINGS).map(([k, v]) => [k, Object.keys(v)]))")
-    assert known == {name: list(row.known_to("page")) for name, row in words().items()}
+    assert known == {name: list(row.known_to("page")) for name, row in WORDS.items()}
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,14 @@ def test_a_walk_through_the_table_of_a_maze_is_a_walk_through_the_maze(
     assert (ours.over, ours.ep, ours.sense()) == (True, walk.ep, walk.sense())
 
 
+@given(mazes())
+def test_the_table_of_a_maze_is_valid_though_nothing_checks_it(maze: Maze) -> None:
+    table = maze_table(maze, "turn")
+    checked = Table(**vars(table))
+    assert table.digest == checked.digest
+    assert not any(array.flags.writeable for array in vars(table).values() if isinstance(array, np.ndarray))
+
+
 # ---------------------------------------------------------------- tables for people
 
 

@@ -23,7 +23,8 @@ import pytest
 import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.cli import main
-from distal.engines import Runner, registry
+from distal.engines import Runner
+from distal.engines.engine import said_instead
 from distal.search.contents import summary
 from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
@@ -201,7 +202,7 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
 def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    registry.named.clear()
+    said_instead.clear()
     caplog.set_level(logging.WARNING, "distal")
     for _ in range(2):
         result = learn("hc", task=Drift, **SHORT)

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from itertools import islice
@@ -88,6 +88,15 @@ def one_of(name: str, value: object, allowed: Iterable[str]) -> str:
     raise InputError(
         f"{name} is {shown(value)}, expected one of {', '.join(words)}{suggestion(value, words)}"
     )
+
+
+def code_for(name: str, functions: Mapping[str, T], word: str) -> T:
+    """Return the function that stands for a word; refuse a word without one: it never runs as another."""
+    try:
+        return functions[word]
+    except Exception:  # no list is a key, and what is one may fail in any way
+        known = ", ".join(functions)
+        raise InputError(f"{name} is {shown(word)}, but there is code for {known} alone") from None
 
 
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:

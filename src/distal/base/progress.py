@@ -11,7 +11,8 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -26,8 +27,8 @@ _SHORTEST = 2.0  # seconds until a pace says something, where nothing was estima
 _BAR, _SHORTEST_BAR = 20, 8  # columns
 
 
-class Told(ABC):
-    """What engines tell of their work: episodes, and the steps of these where they count them."""
+class Listener(ABC):
+    """Hears of the work of engines: episodes, and the steps of these where they count them."""
 
     def __call__(self, episodes: int) -> None:
         """Hear of more episodes."""
@@ -40,7 +41,7 @@ class Told(ABC):
 
 def tell(progress: Callable[[int], object] | None, episodes: int, steps: int = 0) -> None:
     """Tell of more episodes: with their steps, if it is ours; what a function raises comes out as it is."""
-    if isinstance(progress, Told):
+    if isinstance(progress, Listener):
         progress.add(episodes, steps)
     elif progress is not None:
         progress(episodes)
@@ -56,6 +57,32 @@ def checked(progress: Any) -> Any:
         raise InputError(
             f"progress is {shown(progress)}, expected a function, None, or False to show nothing"
         ) from None
+
+
+@contextmanager
+def followed(
+    progress: Any, label: str, episodes: int, seconds: Callable[[], float]
+) -> Iterator[Callable[[int], None] | None]:
+    """Yield the function that is told of the episodes that are run.
+
+    Args:
+        progress: The caller's function; `Lines`, for a command; False for nothing; None for a display on
+            the terminal, if there is one.
+        label: The word for the work, as "learning".
+        episodes: How many episodes there will be.
+        seconds: Estimates how long they take.
+
+    Yields:
+        The function, or None.
+    """
+    given = checked(progress)
+    if isinstance(given, Lines):
+        given.begin(label, episodes, seconds())
+    if given is not None or not on_terminal():
+        yield given or None
+        return
+    with Display(label, episodes, seconds=seconds()) as display:
+        yield display
 
 
 def on_terminal() -> bool:
@@ -161,7 +188,7 @@ class Count:
 # ------------------------------------------------------------------ lines
 
 
-class Lines(Told):
+class Lines(Listener):
     """Lines on stderr where it is no terminal: how long the work may take, and one a minute from then on."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -194,7 +221,7 @@ class Lines(Told):
 # ------------------------------------------------------------------ showing
 
 
-class Display(Told):
+class Display(Listener):
     """Lines at the foot of a terminal while work is under way; leave it with `with`, and they are gone.
 
     Args:

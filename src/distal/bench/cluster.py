@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.bench import Row, alternating, generation
 from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.bench import (
     NARROW_MAZE,
     Row,

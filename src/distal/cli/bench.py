@@ -10,8 +10,8 @@ from distal import bench, engines
 from distal.base.checks import one_of
 from distal.base.machine import machine
 from distal.bench import Row
+from distal.cli import Commands, add_command, add_options
 from distal.cli.options import check_cluster
-from distal.cli.parser import Commands, add_command, add_options
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
 from distal.engines.gpu import cards
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from distal.base.checks import InputError
-from distal.cli.learn import add_evaluation, evaluate
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options, options
+from distal.cli.learn import evaluate
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
 
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="read these three from a file written by distal evolve --learner hc",
     )
-    add_evaluation(command, "; m-ties, trace-pre and normalise do not apply here")
+    options.add_result(command, "; m-ties, trace-pre and normalise do not apply here")
 
 
 def run(args: argparse.Namespace) -> None:

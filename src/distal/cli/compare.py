@@ -11,8 +11,7 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan

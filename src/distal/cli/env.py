@@ -10,11 +10,10 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
 from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.engines.registry import imported
+from distal.engines.engine import imported
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict

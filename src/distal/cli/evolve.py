@@ -11,12 +11,20 @@ from typing import cast
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.display import with_error
-from distal.base.progress import LONG, MINUTE, Count, Told, announced, duration, on_terminal, rate
-from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command, add_options
+from distal.base.progress import (
+    LONG,
+    MINUTE,
+    Count,
+    Listener,
+    announced,
+    duration,
+    on_terminal,
+    on_workers,
+    rate,
+)
+from distal.cli import Commands, Parser, add_command, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json, tell
-from distal.cli.work import on_workers, resumable
 from distal.engines import Runner
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
@@ -139,11 +147,11 @@ def run(args: argparse.Namespace) -> None:
         known = config
     hint = f"continue with: {resume_command(f'./{out}' if out.startswith('-') else out)}"
     with (
-        resumable(hint, Path(out) / "config.json"),
+        options.resumable(hint, Path(out) / "config.json"),
         options.runner_of(args, at_once=True) as runner,
     ):
         lines = None if on_terminal() else _Lines(known, runner.executor)
-        telling, progress = runner.telling(lines), None if lines is None else lines.told
+        telling, progress = runner.telling(lines), None if lines is None else lines.hear
         if lines is not None:
             _announce(config, runner)
         if config is None:
@@ -202,7 +210,7 @@ def _announce(config: Config | None, runner: Runner) -> None:
         tell(announced(following.LABEL, following.words(config), work, seconds))
 
 
-class _Lines(Told):
+class _Lines(Listener):
     """Lines on stderr where it is no terminal: of generations now and then, and once a minute within one."""
 
     def __init__(self, config: Config, cluster: Executor | None) -> None:
@@ -222,14 +230,15 @@ class _Lines(Told):
             fast = rate(taken, "steps") if taken else rate(pace, "episodes")
             tell(f"{self.work}: {self.count.done:,} episodes  {fast}")
 
-    def told(self, step: Step) -> None:
+    def hear(self, step: Step) -> None:
         """Hear of a generation."""
         ended = step.generation == step.generations
         self.work = "winners, measured again" if ended else f"generation {step.generation + 1:,}"
         self.count = Count(None)
         left = self.left.after(step)
         scores = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
-        text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}{on_workers(self.cluster)}"
+        workers = on_workers(self.cluster)
+        text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}  {workers}".rstrip()
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or ended:
             self.written = self.count.began

@@ -12,8 +12,7 @@ from distal.base.checks import counted, folder
 from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.inspection_plan import InspectionPlan
@@ -132,8 +131,8 @@ def _show(found: Inspection) -> None:
 
 
 def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
-    for about, told in found.findings:
-        console().print(Text(f"{about}: {visible(told)}"))
+    for about, finding in found.findings:
+        console().print(Text(f"{about}: {visible(finding)}"))
     console().print(caption)
 
 

@@ -6,7 +6,6 @@ import argparse
 import textwrap
 from collections.abc import Iterator
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -15,13 +14,12 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
-from distal.cli import options
-from distal.cli.parser import Commands, Parser, add_command, add_options
+from distal.cli import Commands, add_command, options
 from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation import result_file
-from distal.evaluation.behaviour import KEPT, Behaviour
+from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
-from distal.evaluation.result import Difference, Result
+from distal.evaluation.result import Figures, Result
 from distal.learners import Learner, name_of
 from distal.learners.chance import Chance
 from distal.model.readings import BINARY, READINGS, RECURRENT
@@ -41,19 +39,8 @@ def add(commands: Commands) -> None:
         "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
         "every episode of trials with the same seeds.",
     )
-    add_evaluation(command)
+    options.add_result(command)
     options.add_learner(command)
-
-
-def add_evaluation(command: Parser, remark: str = "") -> None:
-    """Add what `evaluate` reads, for this command and `distal climb`."""
-    add_options(command, {
-        "--no-chance": "leave out chance; halves the time",
-        "--curves": "with --json: both curves of every trial, EP and best EP so far",
-        "--csv FILE": "write every episode of every trial to a CSV file, chance included",
-        "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
-    })  # fmt: skip
-    options.add_evaluation(command, remark=remark, switch=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -99,34 +86,37 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
 def show_result(result: Result) -> None:
     """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
     columns = [one for one in (result, result.chance) if one is not None]
-    found = [behaviour for one in columns if (behaviour := one.behaviour) is not None]
-    rows = [*_fitness(result, columns), *_behaviour(found)]
-    if result.maze is not None:
-        shortest = np.array(result.maze.start_distances)[result.goals]
-        rows.append(("perfect agent", f"{shortest.mean():z.2f}"))
-    checkpoints = [one.checkpoints for one in columns]
-    verdicts = list(_verdicts(result.learner.kind, result.difference, found))
-    names = [name_of(one.learner) for one in columns]
+    found = [one.figures for one in columns]
+    verdicts = list(_verdicts(result.learner.kind, found))
+    described, episodes = _described(result), list(_behaviour(found))
+    several = result.maze is not None or len(result.task.goals) > 1
+    goals = _goals(columns) if several and result.switch is None else []
+    trials, network = _conditions(result)
+    rows = [*_fitness(result, found), *episodes]
+    if found[0].shortest is not None:
+        rows.append(("perfect agent", f"{found[0].shortest:z.2f}"))
 
     out = console()
-    out.print(_described(result), style="bold", soft_wrap=True)
-    trials, network = _conditions(result)
+    out.print(described, style="bold", soft_wrap=True)
     out.print(trials)
     out.print(network, style="dim")
-    heads = [Text("\n".join(textwrap.wrap(visible(name), NAME))) for name in names]
-    beside = ["difference"] * (len(columns) > 1)
+    heads = [Text("\n".join(textwrap.wrap(visible(one.name), NAME))) for one in found]
+    beside = ["difference"] * (len(found) > 1)
     table = new_table(Text("lower EP is better\n± standard error"), *heads, *beside, wrap=True)
     for row in rows:
         table.add_row(*row)
     out.print(table)
     if result.switch is None:
-        marks = list(result.checkpoints)[-_MARKS:]
+        marks = list(found[0].checkpoints)[-_MARKS:]
         curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
-        for name, best in zip(names, checkpoints, strict=True):
-            curve.add_row(name, *(f"{best[mark]:z.2f}" for mark in marks))
+        for one in found:
+            curve.add_row(one.name, *(f"{one.checkpoints[mark]:z.2f}" for mark in marks))
         out.print(curve)
-        if result.maze is not None or len(result.task.goals) > 1:
-            _show_goals(out, columns)
+        if goals:
+            table = new_table(*goals[0])
+            for row in goals[1:]:
+                table.add_row(*row)
+            out.print(table)
     else:
         _show_phases(out, columns)
     if result.cut:
@@ -136,18 +126,18 @@ def show_result(result: Result) -> None:
         out.print(verdict)
 
 
-def _fitness(result: Result, columns: list[Result]) -> Iterator[tuple[str, ...]]:
+def _fitness(result: Result, found: list[Figures]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
-    gap = result.difference
+    gap = found[0].difference
     beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
     yield (
         "fitness: mean best EP",
-        *(with_error(one.fitness, one.standard_error) for one in columns),
+        *(with_error(one.fitness, one.standard_error) for one in found),
         *beside,
     )
-    if result.target is not None:
+    if found[0].reached is not None:
         what = "trials" if result.switch is None else "phases"
-        yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in columns))
+        yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in found))
 
 
 def _conditions(result: Result) -> tuple[str, str]:
@@ -156,8 +146,9 @@ def _conditions(result: Result) -> tuple[str, str]:
     resampled = f", resampled every {result.resample:,}" if result.resample else ""
     if result.switch is not None:
         resampled += f", the goal moves {result.switch}"
+    each = _for_each(result)
     trials = (
-        f"{counted(len(result.best), 'trial')}{_for_each(result)}, "
+        f"{counted(len(result.best), 'trial')}{each}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
     ignored = {*result.learner.ignores, *result.task.ignores}
@@ -175,7 +166,7 @@ def _for_each(result: Result) -> str:
     if result.switch is not None and not isinstance(result.switch.goals, str):
         return ""  # all have the goals that are listed
     own = f" ({result.trials} for each of {counted(goals, result.task.goal_label)})"
-    return (own if goals > 1 or result.maze is not None else "") + visible(result.task.place)
+    return (own if goals > 1 or result.maze is not None else "") + result.task.place
 
 
 def _described(result: Result) -> str:
@@ -186,36 +177,37 @@ def _described(result: Result) -> str:
     return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
 
 
-def _behaviour(found: list[Behaviour]) -> Iterator[tuple[str, ...]]:
+def _behaviour(found: list[Figures]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the episodes themselves."""
-    if not found:
+    episodes = [one.behaviour for one in found if one.behaviour is not None]
+    if not episodes:
         return
-    if found[0].reached is not None:
+    if episodes[0].reached is not None:
         first = (one.median_first for one in found)
-        kept = (one.retained for one in found)
+        kept = (one.retained for one in episodes)
         yield ("their first success, median", *("–" if one is None else f"{one:g}" for one in first))
-        yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in found))
-        yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in found))
-        yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in found))
+        yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in episodes))
+        yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in episodes))
+        yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in episodes))
         yield ("reached after first success", *("–" if one is None else f"{one:.2%}" for one in kept))
-    yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in found))
-    yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in found))
+    yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in episodes))
+    yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in episodes))
 
 
-def _show_goals(out: Console, columns: list[Result]) -> None:
-    """Print how well each goal was reached, by a learner and by chance if it is there."""
+def _goals(columns: list[Result]) -> list[tuple[str, ...]]:
+    """Return how well each goal was reached, beside chance if it is there; the headings come first."""
     result, target = columns[0], columns[0].target
     whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
     heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
     distances = None if result.maze is None else result.maze.start_distances
-    table = new_table(result.task.goal_label, *(() if distances is None else ("distance",)), *heads)
+    rows = [(result.task.goal_label, *(() if distances is None else ("distance",)), *heads)]
     for g, goal in enumerate(result.task.goals):
         distance = () if distances is None else (str(distances[g]),)
         finals = [one.final.reshape(one.trials, -1)[:, g] for one in columns]
         best = (f"{final.mean():z.2f}" for final in finals)
         reached = () if target is None else (f"{(final <= target).mean():.0%}" for final in finals)
-        table.add_row(visible(goal), *distance, *best, *reached)
-    out.print(table)
+        rows.append((goal, *distance, *best, *reached))
+    return rows
 
 
 def _show_phases(out: Console, columns: list[Result]) -> None:
@@ -244,22 +236,23 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
             )
 
 
-def _verdicts(kind: str, difference: Difference | None, found: list[Behaviour]) -> Iterator[str]:
+def _verdicts(kind: str, found: list[Figures]) -> Iterator[str]:
     """Say whether a learner beats chance, and whether it keeps what it found."""
+    own, difference = found[0], found[0].difference
     if difference is not None:
         word = "not shown"
-        if difference.decided:
+        if own.decided:
             word = "yes" if difference.mean < 0 else "no, it is worse"
         yield f"Beats chance: {word} (p = {difference.p:.2g}, paired t-test)."
-    if found and kind != "chance" and found[0].reached is not None:
-        retained = found[0].retained
+    if own.behaviour is not None and kind != "chance" and own.behaviour.reached is not None:
+        retained = own.behaviour.retained
         if retained is None:
-            never = not found[0].first_reached.any()
+            never = not own.behaviour.first_reached.any()
             word = "no trial reached the goal" if never else "no episode follows a first success"
         else:
             again = "episodes after the first success that reach the goal again"
             kept = f"Retention {retained:.1%} (threshold {KEPT:.0%})"
-            word = f"{'yes' if found[0].keeps else 'no'}. {kept}: {again}"
+            word = f"{'yes' if own.keeps else 'no'}. {kept}: {again}"
             if kind == "hc":
                 word += "; the climb keeps its best weights and tries a change to them in each episode"
         yield f"Keeps what it found: {word}."

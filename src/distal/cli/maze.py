@@ -10,8 +10,7 @@ from rich.text import Text
 
 from distal.base.checks import InputError
 from distal.base.files import SVG, check_target, write_text
-from distal.cli import options
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 

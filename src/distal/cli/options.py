@@ -14,17 +14,19 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
 from distal.base.checks import InputError, counted, shown, suggestion
-from distal.cli.parser import Parser, add_options, number
+from distal.cli import Parser, add_options, number
 from distal.cli.terminal import progress, tell
 from distal.engines import Runner
+from distal.engines.spread import WorkError
 from distal.learners import DEFAULTS, Learner, find_learner
 from distal.learners.shipped import shipped_names
 from distal.model import maze as mazes
-from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze
+from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
@@ -60,6 +62,17 @@ def add_evaluation(
     add_task(command)
     add_settings(command, remark, environments=True)
     add_engine(command)
+
+
+def add_result(command: Parser, remark: str = "") -> None:
+    """Add the options of an evaluation, and of its result, for `distal learn` and `distal climb`."""
+    add_options(command, {
+        "--no-chance": "leave out chance; halves the time",
+        "--curves": "with --json: both curves of every trial, EP and best EP so far",
+        "--csv FILE": "write every episode of every trial to a CSV file, chance included",
+        "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
+    })  # fmt: skip
+    add_evaluation(command, remark=remark, switch=True)
 
 
 def add_seed(command: Parser) -> None:
@@ -208,8 +221,9 @@ def learner_help() -> str:
 
 def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
     """Add the name of a learner, and the numbers of those that need no file."""
+    owners = _owners()
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
-    for number_, words in _owners().items():
+    for number_, words in owners.items():
         text = ", ".join(f"{word} ({getattr(DEFAULTS[word], number_):g})" for word in words)
         low, high = DEFAULTS[words[0]].ranges.get(number_, (0, 1))
         option = f"--{number_.replace('_', '-')}"
@@ -296,7 +310,8 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
 def maze(name: str | None, heading: str | None) -> Maze:
     """Return the maze of a name or in a file; the default for None, and north for no heading."""
     if name is None or name in MAZES:
-        return _turned(mazes.maze(name or DEFAULT_MAZE), heading)
+        built = triple_t_maze() if name is None else mazes.maze(name)
+        return built if heading is None else _turned(built, heading)
     if _is_word(name):
         raise InputError(
             f"no maze and no file is called {shown(name)}, expected a file or one of {', '.join(MAZES)}"
@@ -384,6 +399,18 @@ def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Ru
         if at_once:
             cluster.begun  # noqa: B018
         yield args.runner.spread_over(cluster)
+
+
+@contextmanager
+def resumable(hint: str, begun: Path | None = None) -> Iterator[None]:
+    """Add to an interrupt, or the loss of a cluster, how to continue; if the file `begun` is there."""
+    try:
+        yield
+    except (KeyboardInterrupt, WorkError) as error:
+        if begun is not None and not begun.exists():
+            raise
+        said = [str(error)] if isinstance(error, WorkError) else []
+        raise type(error)("; ".join([*said, hint])) from None
 
 
 def check_cluster(args: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from distal.base.checks import counted
-from distal.cli.parser import Commands, add_command
+from distal.cli import Commands, add_command
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.measures import Measure
 from distal.learners.shipped import (

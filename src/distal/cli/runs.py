@@ -17,7 +17,7 @@ from distal.base.display import with_error
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
 from distal.base.significance import SIGNIFICANT
-from distal.cli.parser import Commands, add_command, add_options
+from distal.cli import Commands, add_command, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES

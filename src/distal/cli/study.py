@@ -6,28 +6,34 @@ import argparse
 import json
 import sys
 import textwrap
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.measure import Measurement
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text as Words
 
 from distal.base.checks import folder
-from distal.cli import options, work
-from distal.cli.parser import Commands, add_command, add_options
-from distal.cli.terminal import console, new_table, print_json, visible
+from distal.base.progress import MINUTE, duration, on_workers
+from distal.cli import Commands, add_command, add_options, options
+from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
 from distal.studies.champions import Champions
 from distal.studies.registry import STUDIES
 from distal.studies.report import Table, Text
-from distal.studies.stages import outline
+from distal.studies.stages import Event, Stage, outline
 from distal.studies.study import Based, Option, Scaled, Study
 
+_AGAIN = "run the same command again to continue"
+_OFTEN = 0.1  # seconds between two drawings
 _WIDTH = 98  # columns of text
 _NAMES, _SHORT = 27, 18  # columns of the names of rows, at most; where space is short
 _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
@@ -93,12 +99,12 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
     """Run what is asked for into a folder, write the report, and print its summary."""
     folder("--out", out)
     with (
-        work.resumable(work.AGAIN),
+        options.resumable(_AGAIN),
         options.runner_of(args, at_once=True) as runner,
         asked.opened(Path(out), args.force) as kept,
     ):
-        work.show_plan(list(outline(asked.plan)), asked.seconds(runner), out)
-        with work.stage_progress(runner.executor) as progress:
+        show_plan(list(outline(asked.plan)), asked.seconds(runner), out)
+        with stage_progress(runner.executor) as progress:
             outcome = asked.do(runner, kept, progress)
     report = asked.report(outcome)
     page = report.write(out)
@@ -106,6 +112,70 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
         print_json(report.numbers())
     else:
         show(report.summary(), page)
+
+
+def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
+    """Print what will be run and how long it may take, on stderr: the result is yet to come."""
+    err = PlainConsole(stderr=True)
+    table = new_table("plan", "episodes", "about", wrap=True)
+    for stage in stages:
+        table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
+    table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
+    err.print(table, soft_wrap=True)
+    err.print(f"into {out}", soft_wrap=True)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
+
+
+@contextmanager
+def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]]:
+    """Show stages as they are done: a bar each on a terminal, else a line as each begins and ends."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=12),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[detail]}"),
+        console=PlainConsole(stderr=True),
+        auto_refresh=False,  # no thread: processes are forked meanwhile
+    )
+    live, drawn = bar.console.is_terminal, 0.0
+    tasks: dict[str, TaskID] = {}
+    began: dict[str, float] = {}
+    ended: set[str] = set()
+
+    def hear(event: Event) -> None:
+        nonlocal drawn
+        name = event.stage.name
+        if live:
+            bar.start()
+            if name not in tasks:
+                tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
+            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
+            bar.update(tasks[name], completed=event.done, detail=detail)
+            if time.monotonic() - drawn > _OFTEN or event.done == 1:
+                drawn = time.monotonic()
+                bar.refresh()
+        elif name not in began:
+            began[name] = drawn = time.monotonic()
+            tell(f"{event.stage.title} ...")
+        elif event.done == 1 and name not in ended:
+            ended.add(name)
+            tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
+        elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
+            drawn = time.monotonic()
+            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            rest = "" if left is None else f"  about {duration(left)} left"
+            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
+            tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")
+
+    try:
+        yield hear
+    finally:
+        if live:  # elsewhere, stopping a bar prints an empty line
+            bar.stop()
 
 
 def _filled(block: Table, broken: bool = False) -> Grid:

@@ -11,13 +11,14 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from distal.base.checks import counted
-from distal.base.progress import MINUTE, duration
+from distal.base.progress import MINUTE, Count, duration
 from distal.cli.terminal import PlainConsole, new_table, tell
 from distal.engines.spread import WorkError
 from distal.studies.stages import Event, Stage
 
 AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
+_PARTS = 10_000  # of a stage, as they are counted
 
 
 def on_workers(cluster: Executor | None) -> str:
@@ -67,11 +68,14 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
     live, drawn = bar.console.is_terminal, 0.0
     tasks: dict[str, TaskID] = {}
     began: dict[str, float] = {}
+    counts: dict[str, Count] = {}
     ended: set[str] = set()
 
     def told(event: Event) -> None:
         nonlocal drawn
         name = event.stage.name
+        count = counts.setdefault(name, Count(_PARTS))
+        count.add(round(event.done * _PARTS) - count.done)
         if live:
             bar.start()
             if name not in tasks:
@@ -88,7 +92,7 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
         elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
             drawn = time.monotonic()
-            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            left = counts[name].left()
             rest = "" if left is None else f"  about {duration(left)} left"
             tell(f"{event.stage.title}: {event.done:.0%}  {event.detail}{on_workers(cluster)}{rest}")
 

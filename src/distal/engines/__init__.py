@@ -1,8 +1,17 @@
 """Engines run many independent trials. All take the same arguments and give identical results."""
 
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import MAX_WORKERS, Engine, Progress, checked_workers
-from distal.engines.registry import AUTO, DEFAULT, ENGINES, load, machine_of
+from distal.engines.engine import (
+    AUTO,
+    DEFAULT,
+    ENGINES,
+    MAX_WORKERS,
+    Engine,
+    Progress,
+    checked_workers,
+    load,
+    machine_of,
+)
 from distal.engines.runner import Runner
 
 __all__ = [

@@ -25,7 +25,7 @@ from distal._version import __version__
 from distal.base import checks, ctrl_c, interrupts, memory, plugins
 from distal.base.checks import InputError, counted, integer, text
 from distal.base.files import read_json
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.engine import MAX_WORKERS
 from distal.engines.spread import WorkError
 

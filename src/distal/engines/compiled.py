@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from distal.base.checks import InputError, instance
 from distal.engines.batch import Batch
-from distal.engines.engine import Engine
-from distal.engines.registry import imported
-from distal.learners import Learner, hill_climbing
+from distal.engines.engine import Engine, imported
+from distal.learners import Learner, dsp, hill_climbing
 from distal.learners.chance import Chance
-from distal.learners.dsp import Rule, packed_rules
+from distal.learners.dsp import Rule
 from distal.learners.genes import Decoded
 from distal.learners.hill_climbing import HillClimbing
-from distal.model.readings import unknown_to
 from distal.model.settings import Settings
 from distal.tasks.table import Table
 
@@ -45,7 +43,7 @@ class CompiledEngine(Engine):
 
     def table(self, batch: Batch) -> Table:
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
-        unknown = unknown_to(self.name, batch.settings)
+        unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
             raise InputError(f"{unknown}; {instead(batch)}")
         if batch.kind not in self.kinds:
@@ -67,7 +65,7 @@ class CompiledEngine(Engine):
                 f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
                 f"the task {task.inputs} and {task.outputs}"
             )
-        if batch.last_goal >= table.goals:
+        if table.goals <= batch.last_goal:
             raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
         return table
 
@@ -95,8 +93,8 @@ def _rules(batch: Batch) -> PackedLearners:
     if isinstance(rules, Decoded):
         numbers, changes = rules.numbers, rules.discrete
     else:
-        packed = packed_rules(cast(Sequence[Rule], rules))
-        numbers, changes = packed["numbers"], packed["delta_w"]
+        numbers = np.array(list(map(attrgetter(*dsp.NUMBERS), rules)), np.float64)
+        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], rules)], np.int8)
     return PackedLearners(False, numbers.astype(np.float32), changes.reshape(-1, 16, 2), batch.resample or 0)
 
 
@@ -111,7 +109,7 @@ def _climbers(batch: Batch) -> PackedLearners:
 
 def _chance(batch: Batch) -> PackedLearners:
     """Return a climb that starts over in every episode, so that its σ is never used."""
-    numbers = [(0.0, *one.numbers.values()) for one in batch.learners]
+    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in cast(Sequence[Chance], batch.learners)]
     return PackedLearners(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
 
 

@@ -1,17 +1,26 @@
-"""An engine: how many independent trials are run."""
+"""An engine runs many independent trials; and the engines by name."""
 
 from __future__ import annotations
 
+import logging
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from importlib import import_module
+from typing import Any, ClassVar, cast
 
-from distal.base import machine
-from distal.base.checks import flag, function, instance, integer
+from distal.base import machine, memory
+from distal.base.checks import InputError, flag, function, instance, integer, one_of
 from distal.engines.batch import Batch, Trials
 
 MAX_WORKERS = 1024
+ENGINES = ("cpu", "gpu", "steps", "reference")  # each a module here, with its `engine`
+AUTO = "auto"  # the first of CHOICES that can run here, and can run the batch
+CHOICES = ("gpu", "cpu", "steps", "reference")
+DEFAULT = "cpu"
+
+_log = logging.getLogger("distal")
 
 Progress = Callable[[int], None]  # told how many more episodes have been run
 
@@ -39,8 +48,9 @@ class Engine(ABC):
         """Return how many processes should run a batch, where so many workers are asked for; 1: this one."""
         return 1
 
-    def prepare(self, batch: Batch) -> None:  # noqa: B027 - most have nothing to get ready
+    def prepare(self, batch: Batch) -> None:
         """Compile what a batch needs, before several processes begin and each would do so."""
+        instance("batch", batch, Batch, "a Batch")
 
     @abstractmethod
     def run(
@@ -105,10 +115,57 @@ def checked_call(
 ) -> tuple[bool, bool, int | None]:
     """Check what any engine is asked for; return the two flags and the workers as plain values."""
     instance("batch", batch, Batch, "a Batch")
-    function("progress", progress)
+    if progress is not None:
+        function("progress", progress)
     return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
 
 
 def checked_workers(workers: int | None) -> int | None:
     """Return the number of workers, or None where the engine may choose."""
     return None if workers is None else integer("workers", workers, 1, MAX_WORKERS)
+
+
+# ---------------------------------------------------------------- by name
+
+
+def load(name: str) -> Engine:
+    """Return the engine of a name, or another for "auto" alone; refuse one that cannot run here."""
+    chosen = one_of("engine", name, (*ENGINES, AUTO))
+    engine = imported(CHOICES[0] if chosen == AUTO else chosen)
+    try:
+        engine.check()
+    except InputError as refusal:
+        if chosen != AUTO:
+            raise
+        say_instead(CHOICES[1], str(refusal))
+        return imported(CHOICES[1])
+    return engine
+
+
+said_instead: set[str] = set()  # the engines that `say_instead` has named
+
+
+def say_instead(engine: str, reason: str) -> None:
+    """Say which engine is used where none was asked for, and why not another; once for each engine."""
+    if engine not in said_instead:
+        said_instead.add(engine)
+        _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
+
+
+def imported(name: str) -> Engine:
+    """Import an engine."""
+    module = f"distal.engines.{name}"
+    if name in ("cpu", "steps") and module not in sys.modules:  # the compiler needs room
+        memory.check_address_space(f"engine {name}", memory.LOADING)
+    try:
+        return cast(Engine, import_module(module).engine)
+    except InputError:
+        raise
+    except Exception as error:  # a package that is missing, broken, or told nonsense by its own settings
+        what = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"{name} is an engine that cannot be loaded: {what}") from error
+
+
+def machine_of(engine: str) -> dict[str, Any]:
+    """Describe this machine, and its card if that is what the engine runs on."""
+    return imported(engine).machine()

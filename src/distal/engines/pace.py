@@ -11,11 +11,10 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch
-from distal.engines.engine import Engine
+from distal.engines.engine import Engine, load
 from distal.engines.reference import episodes as lived
-from distal.engines.registry import load
 from distal.engines.runner import Runner
 from distal.model.readings import BINARY
 from distal.model.settings import Settings

@@ -9,9 +9,18 @@ from copy import copy
 
 from distal.base.checks import InputError, function
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import Engine, Progress, checked_workers
+from distal.engines.engine import (
+    AUTO,
+    CHOICES,
+    DEFAULT,
+    Engine,
+    Progress,
+    checked_workers,
+    imported,
+    load,
+    say_instead,
+)
 from distal.engines.processes import process_pool, stop
-from distal.engines.registry import AUTO, CHOICES, DEFAULT, load, say_instead
 from distal.engines.spread import Spread
 
 
@@ -36,16 +45,17 @@ class Runner:
     def __init__(
         self, engine: str | None = None, workers: int | None = None, executor: Executor | None = None
     ) -> None:
-        own = load(DEFAULT if engine is None else engine)
+        own = imported(DEFAULT) if engine is None else load(engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
-        self.workers = checked_workers(workers)
+        self.workers = None if workers is None else checked_workers(workers)
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
-        self.loaded.check(self._workers_of(self))
+        if workers is not None:
+            self.loaded.check(self._workers_of(self))
         self._others: dict[str, Runner] = {}  # what batches went to instead
         self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
-        self._told: Progress | None = None
+        self._progress: Progress | None = None
 
     @classmethod
     def of(cls, engine: str | Runner | None) -> Runner:
@@ -76,7 +86,7 @@ class Runner:
         if function("progress", progress) is None:
             return self
         runner = copy(self)  # with the same processes
-        runner._told = progress
+        runner._progress = progress
         return runner
 
     def _copy(self) -> Runner:
@@ -121,19 +131,20 @@ class Runner:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
         suited = self.suited(batch)
-        return suited._crew(batch).run(
+        workers = self._workers_of(suited)
+        return suited._engine_for(batch).run(
             batch,
             keep_weights=keep_weights,
             keep_ep=keep_ep,
-            workers=self._workers_of(suited),
-            progress=self._told if progress is None else progress,
+            workers=workers,
+            progress=self._progress if progress is None else progress,
         )
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
         suited = self.suited(batch)
-        return suited._crew(batch).begin(
-            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._told
+        return suited._engine_for(batch).begin(
+            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._progress
         )
 
     @property
@@ -145,7 +156,7 @@ class Runner:
         """Return the workers for an engine; with engine auto they are processors, and no cards."""
         return self.workers if suited.loaded.on_processors or not self.auto else None
 
-    def _crew(self, batch: Batch) -> Engine:
+    def _engine_for(self, batch: Batch) -> Engine:
         """Return the engine, or processes that use it if it wants several for a batch.
 
         A later batch may want more.

@@ -23,8 +23,7 @@ from distal.base.checks import InputError, shown
 from distal.base.plugins import Carried
 from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import Engine, Progress, checked_call
-from distal.engines.registry import load
+from distal.engines.engine import Engine, Progress, checked_call, load
 
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1

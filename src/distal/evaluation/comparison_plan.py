@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
 import numpy as np
 
 from distal.base.checks import InputError, flag, integer, sequence
-from distal.base.progress import checked
-from distal.engines import Progress, Runner, Trials
+from distal.base.progress import checked, followed
+from distal.engines import Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
-from distal.evaluation.following import followed
-from distal.evaluation.result import result_of
+from distal.evaluation.result import Result
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
@@ -98,8 +98,9 @@ class ComparisonPlan:
             progress: As in `compare`.
         """
         batch = self.conditions.batch(self.learners[:1])
-        with followed(progress, "comparing", self.most_episodes, batch, runner) as told:
-            return self._compared(runner, told)
+        expected = partial(pace.expected, batch, self.most_episodes, runner)
+        with followed(progress, "comparing", self.most_episodes, expected) as hear:
+            return self._compared(runner, hear)
 
     def _compared(self, runner: Runner, progress: Progress | None) -> Comparison:
         """Run the trials, tell of them, and compare."""
@@ -122,7 +123,12 @@ class ComparisonPlan:
             suited = runner.suited(replace(more, learners=(one,)))
             best = np.concatenate([block.best for block in kept])
             cut = sum(block.cut for block in kept)
-            results.append(result_of(replace(conditions, trials=done), one, suited, best=best, cut=cut))
+            result = Result(
+                learner=one, task=conditions.task, settings=conditions.settings, trials=done,
+                resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
+                engine=suited.engine, workers=suited.workers, best=best, cut=cut,
+            )  # fmt: skip
+            results.append(result)
         own, chances = results[: len(self.learners)], results[len(self.learners) :]
         by_chance = dict(zip(self.chances, chances, strict=True))
         beside = [replace(one, chance=by_chance.get(chance_for(one.learner))) for one in own]

@@ -342,7 +342,7 @@ class Inspection(Frozen):
 
     def summary(self) -> str:
         """Return what was found in a few lines of text."""
-        return "\n".join([self._asked, *(f"{about}: {told}" for about, told in self.findings)])
+        return "\n".join([self._asked, *(f"{about}: {finding}" for about, finding in self.findings)])
 
     def plot(self, what: str = "usage", ax: Axes | None = None) -> Axes:
         """Draw a part of the inspection.

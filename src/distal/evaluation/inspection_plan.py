@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, Unpack
 
@@ -11,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, shown
-from distal.base.progress import checked
+from distal.base.progress import checked, followed
 from distal.base.significance import holm
-from distal.engines import Progress, Runner
-from distal.evaluation.following import followed
+from distal.engines import Progress, Runner, pace
 from distal.evaluation.inspection import (
     SIGNALS,
     Effect,
@@ -85,8 +85,9 @@ class InspectionPlan:
             progress: As in `inspect`.
         """
         batch = self.conditions.batch(self.rules[:1])
-        with followed(progress, "inspecting", self.episodes, batch, runner) as told:
-            return self._found(runner, told)
+        expected = partial(pace.expected, batch, self.episodes, runner)
+        with followed(progress, "inspecting", self.episodes, expected) as hear:
+            return self._found(runner, hear)
 
     def _found(self, runner: Runner, progress: Progress | None) -> Inspection | RuleSet:
         """Run the trials, tell of them, and return what was found."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
 from distal.base.checks import flag, instance
-from distal.base.progress import checked
-from distal.engines import Progress, Runner
-from distal.evaluation.following import followed
-from distal.evaluation.result import Result, result_of
+from distal.base.progress import followed
+from distal.engines import Progress, Runner, pace
+from distal.evaluation.result import Result
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
-from distal.networks import network_for
 from distal.tasks.sources import AnyTask
 from distal.tasks.switching import Switch
 
@@ -73,31 +72,30 @@ def learn(
         InputError: If an argument is wrong, or the curves would not fit in memory.
     """
     learner = find_learner(learner)
-    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
-    chance = flag("chance", chance) and learner.kind != Chance.kind
-    checked(progress)
     conditions = Conditions.of(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
     )  # fmt: skip
-    runner = Runner.of(engine)
+    keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
+    chance = flag("chance", chance) and learner.kind != Chance.kind
+    runner = engine if isinstance(engine, Runner) else Runner(engine)
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
-    shapes = network_for(conditions.settings, conditions.task.inputs, conditions.task.outputs, {}).shapes
     conditions.check_memory(
         curves=(1 + keep_ep) * (1 + chance),
-        weights=keep_weights * sum(rows * columns for rows, columns in shapes),
+        weights=sum(rows * columns for rows, columns in conditions.shapes) if keep_weights else 0,
         less=f", pass {less}" if less else "",
     )
     episodes, label = (
         conditions.count * conditions.episodes * (1 + chance),
         _LABELS.get(learner.kind, "learning"),
     )
-    with followed(progress, label, episodes, conditions.batch([learner]), runner) as told:
-        result = evaluated(learner, conditions, runner, told, keep_ep=keep_ep, keep_weights=keep_weights)
+    batch = conditions.batch([learner])
+    with followed(progress, label, episodes, partial(pace.expected, batch, episodes, runner)) as hear:
+        result = evaluated(learner, conditions, runner, hear, keep_ep=keep_ep, keep_weights=keep_weights)
         if not chance:
             return result
-        beside = evaluated(chance_for(learner), conditions, runner, told, keep_ep=keep_ep)
+        beside = evaluated(chance_for(learner), conditions, runner, hear, keep_ep=keep_ep)
     return replace(result, chance=beside)
 
 
@@ -114,8 +112,10 @@ def evaluated(
     batch = conditions.batch([learner])
     suited = runner.suited(batch)
     outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
-    return result_of(
-        conditions, learner, suited, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
+    return Result(
+        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch, engine=suited.engine,
+        workers=suited.workers, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
         output=outcome.output, cut=outcome.cut,
     )  # fmt: skip
 

@@ -75,7 +75,8 @@ class Measure:
 
     def check_task(self, task: Task[Any], settings: Settings) -> None:
         """Refuse to judge by success where a task does not say what that is."""
-        self.judged(np.zeros(0), task.target(settings))
+        if self.kind == MISSED:
+            self.judged(np.zeros(0), task.target(settings))
 
     def judged(self, best: EPs, target: float | None) -> EPs:
         """Return best EPs as they are, or, where only success counts, 0 for one and 100 for a failure."""
@@ -99,7 +100,9 @@ class Measure:
     def scores(self, batch: Batch, outcome: Trials) -> EPs:
         """Return the score of each trial; they are recorded as `record` says, with every EP if needed."""
         if not self.needs_ep:
-            best = self.judged(outcome.best, batch.task.target(batch.settings))
+            best = outcome.best
+            if self.kind == MISSED:
+                best = self.judged(best, batch.task.target(batch.settings))
             return best[:, -1] if best.shape[1] == 1 else best.mean(axis=1)
         if outcome.ep is None:
             raise InputError(f"fitness {self} needs the EP of every episode; run with keep_ep=True")

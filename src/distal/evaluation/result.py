@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,6 @@ from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.significance import SIGNIFICANT, paired, standard_error
-from distal.engines import Runner
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation import result_file
 from distal.evaluation.agents import MAX_NAME, Agent, Goals
@@ -76,6 +75,22 @@ class Difference:
     def decided(self) -> bool:
         """Whether there is a difference, at the paper's level of 0.05."""
         return self.p < SIGNIFICANT
+
+
+class Figures(NamedTuple):
+    """The numbers of a result that a table shows; `Result` and `Behaviour` say what each is."""
+
+    name: str
+    difference: Difference | None
+    decided: bool
+    fitness: float
+    standard_error: float | None
+    reached: float | None
+    checkpoints: dict[int, float]
+    behaviour: Behaviour | None
+    median_first: float | None
+    keeps: bool | None
+    shortest: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +262,33 @@ class Result(Frozen):
     @property
     def behaviour(self) -> Behaviour | None:
         """What happened in the episodes themselves; None unless `ep` was kept."""
-        return None if self.ep is None else Behaviour.of(self.ep, self.target, self._phase)
+        return None if self.ep is None else Behaviour.of(self.ep, phase=self._phase, target=self.target)
+
+    @property
+    def figures(self) -> Figures:
+        """The numbers that a table shows, all at once."""
+        found, difference = self.behaviour, self.difference
+        return Figures(
+            median_first=None if found is None else found.median_first,
+            keeps=None if found is None else found.keeps,
+            behaviour=found,
+            difference=difference,
+            decided=difference is not None and difference.decided,
+            fitness=self.fitness,
+            standard_error=self.standard_error,
+            reached=self.reached,
+            checkpoints=self.checkpoints,
+            shortest=self.shortest,
+            name=name_of(self.learner),
+        )
+
+    @property
+    def shortest(self) -> float | None:
+        """The mean length of the shortest ways to the goals of all trials; None if the task is no maze."""
+        if self.maze is None:
+            return None
+        goals = self.goals
+        return float(np.array(self.maze.start_distances)[goals].mean())
 
     @property
     def checkpoints(self) -> dict[int, float]:
@@ -538,15 +579,6 @@ class Result(Frozen):
             whole = counted(len(self.best) * self.episodes, "episode")
             lines.append(f"{self.cut:,} of {whole} cut off after {counted(self.settings.steps, 'step')}")
         return "\n".join(lines)
-
-
-def result_of(conditions: Conditions, learner: Learner, runner: Runner, **outcome: Any) -> Result:
-    """Return the result of a learner's trials under some conditions, from what their runner returned."""
-    return Result(
-        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
-        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
-        engine=runner.engine, workers=runner.workers, **outcome,
-    )  # fmt: skip
 
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:

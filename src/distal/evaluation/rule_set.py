@@ -165,7 +165,7 @@ class RuleSet(Frozen):
 
     def summary(self) -> str:
         """Return what was found in a few lines of text."""
-        return "\n".join(f"{about}: {told}" for about, told in self.findings)
+        return "\n".join(f"{about}: {finding}" for about, finding in self.findings)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.

@@ -17,6 +17,7 @@ from distal.learners import Learner
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
+from distal.model.readings import RECURRENT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
@@ -69,11 +70,8 @@ class Conditions:
         `door` is the function that is called, for the nearest right spelling of an unknown keyword; `fewest`
         the fewest episodes, and those until fresh weights, that make sense there.
         """
-        episodes = integer("episodes", episodes, fewest, MAX_COUNT)
-        if resample is not None:
-            integer("resample", resample, fewest, MAX_COUNT)
-        episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample)
-        moving = switch_of(switch, episodes)
+        episodes, trials, seed, resample = checked_numbers(episodes, trials, seed, resample, fewest=fewest)
+        moving = None if switch is None else switch_of(switch, episodes)
         chosen = chosen_task(task, maze)
         in_force = settings_in(chosen, settings, tuple(signature(door).parameters))
         return cls(chosen, in_force, episodes, trials, resample, seed, moving)
@@ -82,6 +80,11 @@ class Conditions:
     def count(self) -> int:
         """The number of trials."""
         return self.trials * len(self.task.goals)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The shapes of the weights of a network."""
+        return network_for(self.settings, self.task.inputs, self.task.outputs, {}).shapes
 
     def batch(
         self,
@@ -172,7 +175,7 @@ def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:
         return MazeTask(checked_maze(maze))
     if maze is not None:
         raise InputError("task and maze are both given; leave one out")
-    return task_of(task)
+    return checked_task(task) if isinstance(task, Task) else task_of(task)
 
 
 def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()) -> Settings:
@@ -181,6 +184,9 @@ def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()
     `others` are the caller's own keywords, for the nearest right spelling of an unknown one.
     """
     found = Settings.of({"steps": task.steps, **given} if task.steps is not None else given, others)
+    neurons = task.inputs + 1 + found.hidden + task.outputs
+    if found.network == RECURRENT and memory.WEIGHT * neurons**2 <= _ALWAYS_FITS:
+        return found  # it has fewer synapses than pairs of neurons
     shapes = network_for(found, task.inputs, task.outputs, {}).shapes
     what = f"1 network of {task.inputs:,} inputs, {found.hidden} hidden neurons and {task.outputs} outputs"
     weights = memory.WEIGHT * sum(rows * columns for rows, columns in shapes)
@@ -198,12 +204,17 @@ def checked_maze(maze: Maze | None) -> Maze:
 
 
 def checked_numbers(
-    episodes: int, trials: int, seed: int, resample: int | None, most_episodes: int = MAX_COUNT
+    episodes: int,
+    trials: int,
+    seed: int,
+    resample: int | None,
+    most_episodes: int = MAX_COUNT,
+    fewest: int = 1,
 ) -> tuple[int, int, int, int | None]:
     """Return the numbers that every evaluation has, as plain integers within their bounds."""
     return (
-        integer("episodes", episodes, 1, most_episodes),
+        integer("episodes", episodes, fewest, most_episodes),
         integer("trials", trials, 1, MAX_COUNT),
         integer("seed", seed, 0, MAX_SEED),
-        None if resample is None else integer("resample", resample, 1, MAX_COUNT),
+        None if resample is None else integer("resample", resample, fewest, MAX_COUNT),
     )

@@ -13,16 +13,14 @@ from distal.learners.registry import (
     DEFAULT_CLIMBER,
     DEFAULTS,
     KINDS,
-    chance_for,
     class_names,
     embedded,
-    find_learner,
     from_embedded,
     load_learner,
-    name_of,
     register,
     unregister,
 )
+from distal.learners.shipped import chance_for, find_learner, name_of
 
 __all__ = [
     "DEFAULTS",

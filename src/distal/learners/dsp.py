@@ -8,9 +8,8 @@ for the modulatory signal m, then each neuron's incoming weights are normalised.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 ROWS = 32
 NUMBERS = ("eta", "theta", "alpha_h", "alpha_o")
-_PACKED = np.dtype([("numbers", np.float64, len(NUMBERS)), ("delta_w", np.int8, ROWS)])
 _CHANGES = frozenset((-1, 0, 1))
 
 
@@ -76,11 +74,6 @@ def changed(
     )
 
 
-def packed_rules(rules: Iterable[Rule]) -> NDArray[np.void]:
-    """Return rules as an array of `_PACKED`."""
-    return np.frombuffer(b"".join([rule.packed for rule in rules]), _PACKED)
-
-
 @dataclass(frozen=True)
 class Rule(Learner):
     """A delayed synaptic plasticity rule.
@@ -121,12 +114,6 @@ class Rule(Learner):
             changes = tuple(integer(f"delta_w[{k}]", change, -1, 1) for k, change in enumerate(changes))
         object.__setattr__(self, "delta_w", changes)
         super().__post_init__()
-
-    @cached_property
-    def packed(self) -> bytes:
-        """The rule as `_PACKED` describes it, for what takes many rules at once."""
-        numbers = np.array([getattr(self, name) for name in NUMBERS], np.float64)
-        return numbers.tobytes() + np.array(self.delta_w, np.int8).tobytes()
 
     def __repr__(self) -> str:
         numbers = ", ".join(f"{name} {value:.3g}" for name, value in self.numbers.items())

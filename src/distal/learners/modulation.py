@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from distal.base.checks import code_for
 from distal.learners.learner import Memory, Trial, flipped
-from distal.model.readings import of_reading
 from distal.networks.episode import Episode
 from distal.networks.network import Network
 
@@ -27,7 +27,7 @@ def modulatory_signal(ep: float, previous: float | None, ties: str) -> int:
     Raises:
         InputError: If there is no such reading.
     """
-    tied = of_reading("m_ties", M_READINGS, ties)
+    tied = code_for("m_ties", M_READINGS, ties)
     if previous is None or ep < previous:
         return 1
     return tied if ep == previous else -1

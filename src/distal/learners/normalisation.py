@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.model.readings import of_reading
+from distal.base.checks import code_for
 from distal.networks.network import Network, Weights, ordered_sum
 
 
 def normalised(network: Network, weights: Weights) -> Weights:
     """Divide each neuron's incoming weights by their Euclidean norm, as the reading "normalise" says."""
-    return of_reading("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
+    return code_for("normalise", NORMALISE_READINGS, network.settings.normalise)(network, weights)
 
 
 def _by_neuron(network: Network, weights: Weights) -> Weights:

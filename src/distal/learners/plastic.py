@@ -22,7 +22,8 @@ from distal.base import checks
 from distal.base.checks import InputError, array, fields, instance, integer, number, shown
 from distal.base.files import SAVED, check_target, read_json, to_json, write_text
 from distal.learners.learner import Kept, Learner, Memory, Trial
-from distal.learners.registry import find_learner, from_embedded, name_of
+from distal.learners.registry import from_embedded
+from distal.learners.shipped import find_learner, name_of
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import Acting, Episode, Network, Weights, network_for

@@ -1,4 +1,4 @@
-"""The kinds of learners by their words, and the learner that a name or a file stands for."""
+"""The kinds of learners by their words, and the learners in files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from distal.base import plugins
-from distal.base.checks import InputError, instance, one_of, shown, suggestion
+from distal.base.checks import InputError, instance, one_of, shown
 from distal.base.files import read_json
 from distal.learners.chance import Chance
 from distal.learners.checking import check_kind
@@ -19,8 +19,6 @@ from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.learners.online_hebbian import OnlineHebbian
 from distal.learners.separable_cma import SeparableCMA
-from distal.learners.shipped import SHIPPED, find_rule, is_there, shipped_names
-from distal.networks.recurrent import Recurrent
 
 L = TypeVar("L", bound=Learner)
 
@@ -82,7 +80,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
 def unregister(kind: str) -> None:
     """Forget a kind that `register` made known, by its word; the built-in ones stay."""
-    others = [word for word, one in KINDS.items() if one not in _OURS]
+    others = [word for word, one in KINDS.items() if one not in OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)
 
@@ -96,52 +94,8 @@ register(NeuronCentric, DEFAULT_NEURON)
 register(EvolutionStrategy, DEFAULT_STRATEGY)
 register(SeparableCMA, DEFAULT_CMA)
 DEFAULTS["hebb"] = HEBB
-_OURS = tuple(KINDS.values())
+OURS = tuple(KINDS.values())
 plugins.registrars[plugins.LEARNERS] = lambda _, kind: register(kind)
-
-
-def find_learner(learner: Learner | str | Path) -> Learner:
-    """Return the learner that is meant.
-
-    Args:
-        learner: A learner of a registered kind, a rule's name ("paper:1", "evolved:1",
-            "champion:1"), the file of a learner, or the word for a kind that has a default ("hc",
-            "chance").
-
-    Raises:
-        InputError: If it is nothing of the kind, or the file is damaged.
-    """
-    if isinstance(learner, str | Path):
-        if str(learner) in DEFAULTS:
-            return DEFAULTS[str(learner)]
-        if is_there(learner) and Path(learner).is_file():
-            return load_learner(learner)
-        plugins.load_installed(plugins.LEARNERS)
-        if str(learner) in DEFAULTS:
-            return DEFAULTS[str(learner)]
-        kind = KINDS.get(str(learner))
-        if kind is not None and kind not in _OURS:
-            raise InputError(
-                f"learner is {shown(str(learner))}, a kind that has no numbers of its own: give all fields "
-                f"of {kind.__name__} a default, or name the file of one"
-            )
-        if ":" in str(learner) or is_there(learner):
-            return find_rule(learner)
-        raise _unknown(str(learner))
-    if type(learner) in KINDS.values():  # what inherits from one of them is of another kind
-        return learner
-    words = (*class_names(), shipped_names(), *DEFAULTS)
-    raise InputError(f"learner is {shown(learner)}, expected a {', '.join(words)} or a file")
-
-
-def _unknown(name: str) -> InputError:
-    """Return the refusal of a name that is neither a word for a learner nor that of a file."""
-    words = f"{shipped_names()}, {', '.join(DEFAULTS)}"
-    if any(mark in name for mark in "/\\."):
-        return InputError(f"there is no file {shown(name)}, expected the file of a learner, {words}")
-    near = suggestion(name, [*DEFAULTS, *(f"{word}:1" for word in SHIPPED)])
-    own = plugins.of_your_own("learner", near)
-    return InputError(f"no learner {shown(name)}, expected {words}, or a file{near}{own}")
 
 
 def load_learner(path: str | Path) -> Learner:
@@ -170,17 +124,6 @@ def _kind_of_file(data: object) -> type[Learner]:
 def class_names() -> list[str]:
     """Return the classes of all kinds, by name, for refusals."""
     return [kind.__name__ for kind in KINDS.values()]
-
-
-def name_of(learner: Learner) -> str:
-    """Return the name of a learner, or the label of its kind."""
-    return learner.name or learner.label
-
-
-def chance_for(learner: Learner) -> Chance:
-    """Return chance for a learner: random networks with the same scales of recurrent and feedback sums."""
-    alpha_h, alpha_o = (learner.numbers.get(name, value) for name, value in Recurrent.scales.items())
-    return Chance(alpha_h, alpha_o)
 
 
 def embedded(learner: Learner) -> dict[str, Any]:

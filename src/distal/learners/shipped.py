@@ -1,4 +1,6 @@
-"""The rules that come with the package, by name: the paper's fifteen, fifteen of ours, and champions.
+"""Learners by name: the rules that come with the package, and the word for a kind or a file.
+
+The rules are the paper's fifteen, fifteen of ours, and champions.
 
 A champion is the best rule that a large search found for one prize. Its record says how it was
 found, and what it did on held-out trials, which no search had seen.
@@ -14,8 +16,14 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from distal.base import plugins
 from distal.base.checks import InputError, integer, sequence, shown, suggestion, text
+from distal.base.frozen import made
+from distal.learners.chance import Chance
 from distal.learners.dsp import NUMBERS, ROWS, Rule
+from distal.learners.learner import Learner
+from distal.learners.registry import DEFAULTS, KINDS, OURS, class_names, load_learner
+from distal.networks.recurrent import Recurrent
 
 __all__ = [
     "NUMBERS",
@@ -24,11 +32,14 @@ __all__ = [
     "Rule",
     "champion_record",
     "champion_rules",
+    "chance_for",
     "evolved_beside_chance",
     "evolved_fitness",
     "evolved_rules",
+    "find_learner",
     "find_rule",
     "is_there",
+    "name_of",
     "published_fitness",
     "published_rule",
     "published_rules",
@@ -100,7 +111,6 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
 
     `others` are words that the caller takes too, for the refusal.
     """
-    words = [text("others", word) for word in sequence("others", others, "a list of words")]
     if not isinstance(name, str | Path):
         raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
     prefix, colon, number = str(name).partition(":")
@@ -110,6 +120,7 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
             raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{count}")
         return _rule(prefix, int(number))
     if not is_there(name):
+        words = [text("others", word) for word in sequence("others", others, "a list of words")]
         names = [*(f"{word}:{k + 1}" for word in SHIPPED for k in range(len(_entries(word)))), *words]
         more = "".join(f"{word}, " for word in words)
         raise InputError(
@@ -117,6 +128,64 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
             f"{suggestion(name, names)}"
         )
     return Rule.load(name)
+
+
+def find_learner(learner: Learner | str | Path) -> Learner:
+    """Return the learner that is meant.
+
+    Args:
+        learner: A learner of a registered kind, a rule's name ("paper:1", "evolved:1",
+            "champion:1"), the file of a learner, or the word for a kind that has a default ("hc",
+            "chance").
+
+    Returns:
+        The learner.
+
+    Raises:
+        InputError: If it is nothing of the kind, or the file is damaged.
+    """
+    if isinstance(learner, str | Path):
+        if str(learner) in DEFAULTS:
+            return DEFAULTS[str(learner)]
+        if is_there(learner) and Path(learner).is_file():
+            return load_learner(learner)
+        plugins.load_installed(plugins.LEARNERS)
+        if str(learner) in DEFAULTS:
+            return DEFAULTS[str(learner)]
+        kind = KINDS.get(str(learner))
+        if kind is not None and kind not in OURS:
+            raise InputError(
+                f"learner is {shown(str(learner))}, a kind that has no numbers of its own: give all fields "
+                f"of {kind.__name__} a default, or name the file of one"
+            )
+        if ":" in str(learner) or is_there(learner):
+            return find_rule(learner)
+        raise _unknown(str(learner))
+    if type(learner) in KINDS.values():  # what inherits from one of them is of another kind
+        return learner
+    words = (*class_names(), shipped_names(), *DEFAULTS)
+    raise InputError(f"learner is {shown(learner)}, expected a {', '.join(words)} or a file")
+
+
+def _unknown(name: str) -> InputError:
+    """Return the refusal of a name that is neither a word for a learner nor that of a file."""
+    words = f"{shipped_names()}, {', '.join(DEFAULTS)}"
+    if any(mark in name for mark in "/\\."):
+        return InputError(f"there is no file {shown(name)}, expected the file of a learner, {words}")
+    near = suggestion(name, [*DEFAULTS, *(f"{word}:1" for word in SHIPPED)])
+    own = plugins.of_your_own("learner", near)
+    return InputError(f"no learner {shown(name)}, expected {words}, or a file{near}{own}")
+
+
+def name_of(learner: Learner) -> str:
+    """Return the name of a learner, or the label of its kind."""
+    return learner.name or learner.label
+
+
+def chance_for(learner: Learner) -> Chance:
+    """Return chance for a learner: random networks with the same scales of recurrent and feedback sums."""
+    own = {name: getattr(learner, name) for name in Recurrent.scales if name in learner.names}
+    return made(Chance, **{**Recurrent.scales, **own})
 
 
 def is_there(name: str | Path) -> bool:
@@ -131,7 +200,8 @@ def _rule(word: str, number: int) -> Rule:
     """Make the rule of a name, as "paper" and 1."""
     entry = _entries(word)[number - 1]
     numbers = entry.get("rule", entry)  # a champion's record stands beside its rule
-    return Rule(**{field: numbers[field] for field in (*NUMBERS, "delta_w")}, name=f"{word}:{number}")
+    own = {field: float(numbers[field]) for field in NUMBERS}
+    return made(Rule, delta_w=tuple(numbers["delta_w"]), **own, name=f"{word}:{number}")
 
 
 def shipped_rules(word: str) -> tuple[Rule, ...]:

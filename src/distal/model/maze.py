@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import MOST, InputError, counted, integer, one_of, sequence, shown
+from distal.base.checks import MOST, InputError, code_for, counted, integer, one_of, sequence, shown
 from distal.base.colours import LIGHT
 from distal.base.files import read_text
-from distal.model.readings import of_reading
+from distal.base.frozen import made
 
 Cell = tuple[int, int]
 
@@ -173,7 +173,7 @@ class Maze:
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)
-        in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
+        in_place = code_for("blocked", BLOCKED_READINGS, blocked)
         if action == STOP:
             return cell, heading
         turned = (heading + TURNS[action]) % 4
@@ -244,12 +244,13 @@ def maze(name: str = DEFAULT_MAZE) -> Maze:
 
 @cache
 def _named(name: str) -> Maze:
-    return Maze.from_text((_PICTURES / f"{name}.txt").read_text(encoding="utf-8"))
+    picture = tuple((_PICTURES / f"{name}.txt").read_text(encoding="utf-8").split())
+    return made(Maze, picture=picture, heading="north")
 
 
 def triple_t_maze() -> Maze:
     """Return the default maze: three levels of T-junctions, corridors three cells wide."""
-    return maze(DEFAULT_MAZE)
+    return _named(DEFAULT_MAZE)
 
 
 def t_maze(levels: int, width: int = 3) -> Maze:

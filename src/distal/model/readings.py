@@ -5,20 +5,18 @@ default, which is the first value. Two more words of the settings stand in the t
 paper does say what they are: the kind of neurons, and the network.
 
 The reference engine has a function for each value, where the value is used: a dictionary that
-`of_reading` looks it up in. What has code of its own (`COMPILED`) refuses a value that it does not
+`checks.code_for` looks it up in. What has code of its own (`COMPILED`) refuses a value that it does not
 know by its name, before any work; nothing is ever run as another value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
 
 from distal.base.checks import InputError, one_of, shown
 
 COMPILED = ("cpu", "gpu", "steps", "page")  # three engines, and the page that computes trials in a browser
 NEVER_FLIP = ("cpu", "gpu", "page")  # have no code for rewards that are turned round
-F = TypeVar("F")
 
 
 class Reading(dict[str, str]):
@@ -33,7 +31,7 @@ class Reading(dict[str, str]):
     def __init__(self, about: str, values: Mapping[str, str], compiled: Collection[str] = COMPILED) -> None:
         super().__init__(values)
         self.about, self.compiled = about, frozenset(compiled)
-        self._known_to = dict.fromkeys(self, self.compiled)
+        self.knowing = dict.fromkeys(self, self.compiled)  # who has code for each value
         self.modules: dict[str, str] = {}  # of the values that are not Distal's
 
     def __repr__(self) -> str:
@@ -46,17 +44,17 @@ class Reading(dict[str, str]):
 
     def known_to(self, who: str) -> tuple[str, ...]:
         """Return the values that an engine, or the page, has code for."""
-        return tuple(value for value, known in self._known_to.items() if who in known)
+        return tuple(value for value, known in self.knowing.items() if who in known)
 
     def add(self, value: str, meaning: str, module: str | None = None, known: Collection[str] = ()) -> None:
         """Add a value that the reference engine knows, and whoever is named; and the module it comes from."""
-        self[value], self._known_to[value] = meaning, frozenset(known)
+        self[value], self.knowing[value] = meaning, frozenset(known)
         if module is not None:
             self.modules[value] = module
 
     def remove(self, value: str) -> None:
         """Remove a value that was added."""
-        del self[value], self._known_to[value]
+        del self[value], self.knowing[value]
         self.modules.pop(value, None)
 
 
@@ -107,16 +105,13 @@ NETWORK = Reading(
 )
 BINARY, SIGMOID = NEURONS
 (RECURRENT,) = NETWORK
+# Every row of the table: the readings, the neurons and the network, by their keywords.
+WORDS = {**READINGS, "neurons": NEURONS, "network": NETWORK}
 
 
 def default(reading: str) -> str:
     """Return the default value of a reading: its first."""
     return READINGS[reading].default
-
-
-def words() -> dict[str, Reading]:
-    """Return every row of the table: the readings, the neurons and the network, by their keywords."""
-    return {**READINGS, "neurons": NEURONS, "network": NETWORK}
 
 
 def register_value(reading: str, value: str, meaning: str) -> None:
@@ -130,7 +125,7 @@ def register_value(reading: str, value: str, meaning: str) -> None:
     Raises:
         InputError: If there is no such reading, or it has the value already.
     """
-    row = words()[one_of("reading", reading, words())]
+    row = WORDS[one_of("reading", reading, WORDS)]
     if value in row:
         raise InputError(f"{reading} has the value {shown(value)} already; choose another word")
     row.add(value, meaning)
@@ -138,32 +133,8 @@ def register_value(reading: str, value: str, meaning: str) -> None:
 
 def forget_value(reading: str, value: str) -> None:
     """Remove a value that `register_value` added."""
-    row = words()[one_of("reading", reading, words())]
+    row = WORDS[one_of("reading", reading, WORDS)]
     row.remove(one_of("value", value, [one for one in row if one not in _OURS[reading]]))
 
 
-_OURS = {reading: tuple(row) for reading, row in words().items()}
-
-
-def unknown_to(who: str, settings: Any) -> str | None:
-    """Return why an engine, or "page", cannot compute with settings; None if it can."""
-    for name, row in words().items():
-        value, known = getattr(settings, name), row.known_to(who)
-        if who in row.compiled and value not in known:
-            if who == "page":
-                return f"the page has no code for {name} {value!r}, expected one of {', '.join(known)}"
-            return f"engine {who} has no code for {name} {value!r}"
-    if settings.flip and who in NEVER_FLIP:
-        if who == "page":
-            return "the page has no code for flip; leave it out"
-        return f"engine {who} has no code for flip"
-    return None
-
-
-def of_reading(reading: str, functions: Mapping[str, F], value: str) -> F:
-    """Return the function that stands for the value of a reading; refuse a value without one."""
-    try:
-        return functions[value]
-    except Exception:  # no list is a key, and what is one may fail in any way
-        known = ", ".join(functions)
-        raise InputError(f"{reading} is {shown(value)}, but there is code for {known} alone") from None
+_OURS = {reading: tuple(row) for reading, row in WORDS.items()}

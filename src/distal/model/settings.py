@@ -18,7 +18,7 @@ from distal.base.checks import (
     text,
     unit_interval,
 )
-from distal.model.readings import BINARY, NETWORK, NEURONS, READINGS, RECURRENT, default
+from distal.model.readings import BINARY, NETWORK, NEURONS, NEVER_FLIP, READINGS, RECURRENT, WORDS, default
 
 # Files name these only where they are something else.
 _LATER = {"neurons": BINARY, "network": RECURRENT, "flip": 0.0}
@@ -76,11 +76,6 @@ class Settings:
     flip: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_NEURONS))
-        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
-        for name, values in {**READINGS, "neurons": NEURONS}.items():
-            object.__setattr__(self, name, one_of(name, getattr(self, name), values))
-        object.__setattr__(self, "flip", unit_interval("flip", self.flip))
         given: object = self.network
         if not isinstance(given, str) or not _is_network(given):
             near = suggestion(given, NETWORK)
@@ -88,6 +83,24 @@ class Settings:
                 f"network is {shown(given)}, expected one of {', '.join(NETWORK)}"
                 f"{near}{plugins.of_your_own('network', near)}"
             )
+        object.__setattr__(self, "hidden", integer("hidden", self.hidden, 1, MAX_NEURONS))
+        object.__setattr__(self, "steps", integer("steps", self.steps, 1, MAX_STEPS))
+        for name, values in {**READINGS, "neurons": NEURONS}.items():
+            object.__setattr__(self, name, one_of(name, getattr(self, name), values))
+        object.__setattr__(self, "flip", unit_interval("flip", self.flip))
+
+    def unknown_to(self, who: str) -> str | None:
+        """Return why an engine, or "page", cannot compute with these settings; None if it can."""
+        page = who == "page"
+        without = f"{'the page' if page else f'engine {who}'} has no code for"
+        for name, row in WORDS.items():
+            value = getattr(self, name)
+            if who in row.compiled and who not in row.knowing[value]:
+                expected = f", expected one of {', '.join(row.known_to(who))}" if page else ""
+                return f"{without} {name} {value!r}{expected}"
+        if self.flip and who in NEVER_FLIP:
+            return f"{without} flip{'; leave it out' if page else ''}"
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name, ready for JSON; some only where they are not the paper's.
@@ -124,13 +137,13 @@ class Settings:
         `others` are the caller's own keywords, for the nearest right spelling.
         """
         instance("settings", options, dict, "a dictionary")
-        words = [text("others", word) for word in sequence("others", others, "a list of words")]
         known = cls.__dataclass_fields__
         for name in options:
             if name in ("workers", "executor"):  # they had parameters of their own until 0.4
                 raise InputError(f"unknown keyword {name!r}: write engine=distal.Runner(engine, {name}=…)")
             if name not in known:
                 names = ", ".join(known)
+                words = [text("others", word) for word in sequence("others", others, "a list of words")]
                 near = suggestion(name, [*known, *words])
                 raise InputError(f"unknown keyword {shown(name)}, the settings are {names}{near}")
         return cls(**options)

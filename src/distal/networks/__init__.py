@@ -7,16 +7,25 @@ compiled engines refuse a network that they have no code for, by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TypeVar
 
 from distal.base import plugins
-from distal.base.checks import InputError, instance, one_of, shown, text
+from distal.base.checks import InputError, one_of, shown, text
 from distal.model.readings import NETWORK
-from distal.model.settings import Settings
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
-from distal.networks.network import Network, State, Sums, Weights, before, choose, ordered_sum, psi
+from distal.networks.network import (
+    NETWORKS,
+    Network,
+    State,
+    Sums,
+    Weights,
+    before,
+    choose,
+    network_for,
+    ordered_sum,
+    psi,
+)
 from distal.networks.recurrent import Recurrent, RecurrentWeights
 
 __all__ = [
@@ -42,7 +51,7 @@ __all__ = [
 
 N = TypeVar("N", bound=Network)
 
-NETWORKS: dict[str, type[Network]] = {Recurrent.kind: Recurrent}
+NETWORKS[Recurrent.kind] = Recurrent
 _OURS = tuple(NETWORKS)
 
 
@@ -81,29 +90,3 @@ def unregister(kind: str) -> None:
     """Forget a network that `register` made known, by its word; the paper's stays."""
     del NETWORKS[one_of("kind", kind, [word for word in NETWORKS if word not in _OURS])]
     NETWORK.remove(kind)
-
-
-def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[str, float]) -> Network:
-    """Return the network that settings name.
-
-    Args:
-        settings: The word for it, its hidden neurons and the readings.
-        inputs: The number of inputs, without the bias.
-        outputs: The number of outputs.
-        numbers: The numbers of a learner, by name; the network takes its scales from them.
-
-    Returns:
-        The network.
-
-    Raises:
-        InputError: If an argument is wrong, or a number is out of its range.
-    """
-    word = instance("settings", settings, Settings, "a Settings").network
-    if word not in NETWORKS:  # on a worker, which settings come to without being checked again
-        plugins.load_installed(plugins.NETWORKS)
-    if word not in NETWORKS:
-        raise InputError(f"network {shown(word)} is not known here; import its module here, too")
-    kind = NETWORKS[word]
-    instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
-    scales = {name: numbers[name] for name in kind.scales if name in numbers}
-    return kind(inputs, outputs, settings, **scales)

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance, integer, unit_interval
+from distal.base import plugins
+from distal.base.checks import InputError, code_for, instance, integer, shown, unit_interval
 from distal.base.frozen import Frozen
 from distal.model import draws
 from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.maze import INPUTS, OUTPUTS
-from distal.model.readings import of_reading
 from distal.model.settings import MAX_INPUTS, MAX_OUTPUTS, Settings
 from distal.model.traces import Activations
 
@@ -242,6 +242,35 @@ class Network(ABC):
         return action, State(hidden, active, outputs)
 
 
+NETWORKS: dict[str, type[Network]] = {}  # by the word for the kind; `distal.networks.register` adds one
+
+
+def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[str, float]) -> Network:
+    """Return the network that settings name.
+
+    Args:
+        settings: The word for it, its hidden neurons and the readings.
+        inputs: The number of inputs, without the bias.
+        outputs: The number of outputs.
+        numbers: The numbers of a learner, by name; the network takes its scales from them.
+
+    Returns:
+        The network.
+
+    Raises:
+        InputError: If an argument is wrong, or a number is out of its range.
+    """
+    word = instance("settings", settings, Settings, "a Settings").network
+    if word not in NETWORKS:  # on a worker, which settings come to without being checked again
+        plugins.load_installed(plugins.NETWORKS)
+    if word not in NETWORKS:
+        raise InputError(f"network {shown(word)} is not known here; import its module here, too")
+    kind = NETWORKS[word]
+    instance("numbers", numbers, Mapping, "the numbers of a learner, by name")  # type: ignore[type-abstract]
+    scales = {name: numbers[name] for name in kind.scales if name in numbers}
+    return kind(inputs, outputs, settings, **scales)
+
+
 def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sum each row in ascending order of its columns.
 
@@ -283,7 +312,7 @@ OUTPUT_READINGS = {"winner": _winner, "binary": _binary, "random": _random}
 
 def choose(sums: NDArray[np.float32], reading: str, word: Word) -> tuple[int, Activations]:
     """Turn the output sums into an action and the output activations, as the reading "outputs" says."""
-    return of_reading("outputs", OUTPUT_READINGS, reading)(sums, word)
+    return code_for("outputs", OUTPUT_READINGS, reading)(sums, word)
 
 
 def _delayed(activations: Activations) -> Activations:
@@ -299,4 +328,4 @@ TRACE_READINGS: dict[str, Callable[[Activations], Activations]] = {
 
 def before(activations: Activations, trace_pre: str) -> Activations:
     """Return the activations (steps, neurons) of a layer that feeds the next step, as traces pair them."""
-    return of_reading("trace_pre", TRACE_READINGS, trace_pre)(activations)
+    return code_for("trace_pre", TRACE_READINGS, trace_pre)(activations)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.checks import code_for
 from distal.model.maze import INPUTS, OUTPUTS
-from distal.model.readings import of_reading
 from distal.model.traces import Activations
 from distal.networks.network import (
     Hidden,
@@ -118,7 +118,7 @@ class Recurrent(Network):
             + self.scale["alpha_o"] * ordered_sum(w_ho * state.outputs)
         )
         active = psi(sums)
-        passed_on = of_reading("neurons", NEURON_KINDS, self.settings.neurons)(sums)
+        passed_on = code_for("neurons", NEURON_KINDS, self.settings.neurons)(sums)
         output_sums = ordered_sum(weights.output * np.append(passed_on, passed_on.dtype.type(1)))
         return Sums(passed_on, active, output_sums)
 

@@ -148,7 +148,7 @@ def configured(
         search=GeneticAlgorithm() if search is None else search,
         settings=settings_in(chosen, settings, tuple(inspect.signature(evolve).parameters)),
         task=chosen,
-        switch=switch_of(switch),
+        switch=None if switch is None else switch_of(switch),
         begin_with=_genes_given(learner, begin_with),
         **numbers,
     )
@@ -181,7 +181,7 @@ def start(
     searches = config.begin_runs()
     if out is None:
         return _evolved(config, searches, runner, progress)
-    with RunFolder.create(folder("out", out), config.to_dict(), force) as kept:
+    with RunFolder.create(folder("out", out), config, force) as kept:
         return _evolved(config, searches, runner, progress, kept)
 
 

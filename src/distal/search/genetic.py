@@ -325,10 +325,10 @@ class GeneticSearch(Search):
         runs, genes = len(searches), (first.discrete, first.continuous)
         if first.population is None:
             return [search._first() for search in searches]
-        told = [search.current() for search in searches]
+        states = [search.current() for search in searches]
         population, fitness = (
-            Genotypes.joined(*(own for own, _, _ in told)),
-            np.stack([own for _, own, _ in told]),
+            Genotypes.joined(*(own for own, _, _ in states)),
+            np.stack([own for _, own, _ in states]),
         )
         seeds = [search.seed for search in searches]
         n = options.population - options.elite_count

@@ -79,6 +79,6 @@ class Recorder:
     def finish(self, winners: tuple[Winner, ...]) -> Evolved:
         """Record the winners, and return the evolution."""
         if self.folder is not None:
-            self.folder.finish([winner.to_dict() for winner in winners])
+            self.folder.finish([one.to_dict() for one in winners], [one.learner for one in winners])
         best, mean, worst = np.moveaxis(self.curves, (2, 1), (0, 1))
         return Evolved(self.config, best, mean, worst, self.seconds, winners)

@@ -43,7 +43,7 @@ from distal.base.checks import InputError, integer
 from distal.base.files import MOST_OF_RUNS, read_json, to_json, write_pieces
 from distal.base.folders import Folder, check_release, fingerprint, inside, known_files, sealed, unsealed
 from distal.base.plugins import NotImportedError
-from distal.learners import from_embedded
+from distal.learners import Learner
 from distal.search.config import Config
 
 _FORMAT, _VERSION = "distal-evolution", 3
@@ -123,12 +123,13 @@ class RunFolder:
 
     @classmethod
     @contextmanager
-    def create(cls, out: str | Path, config: dict[str, Any], force: bool = False) -> Iterator[RunFolder]:
+    def create(cls, out: str | Path, config: Config, force: bool = False) -> Iterator[RunFolder]:
         """Make a new folder; one that holds an evolution is refused, or with `force` started over."""
         with Folder(out) as folder:
-            known = check_new(folder.path, config["runs"], force)
-            folder.claim(HOLDS, run_files(config["runs"]), known, force=force)
-            kept = cls(folder, config, None)
+            known = check_new(folder.path, config.runs, force)
+            folder.claim(HOLDS, run_files(config.runs), known, force=force)
+            kept = cls(folder, config.to_dict(), None)
+            kept._genes = config.gene_names
             kept._write_config()
             kept._append("generations.csv", kept._header)
             kept._append("seconds.csv", "generation,seconds\r\n")
@@ -234,16 +235,15 @@ class RunFolder:
         self._written = time.monotonic()
         self._pause = max(_PAUSE, _SHARE * (self._written - began))
 
-    def finish(self, winners: list[dict[str, Any]]) -> None:
-        """Record the winners, in the state and as files."""
+    def finish(self, winners: list[dict[str, Any]], learners: Sequence[Learner]) -> None:
+        """Record the winners, in the state and as files, and the learner of each as a file of its own."""
         self._write_waiting()
         if self.state is None:
             raise InputError(f"{str(self.path)!r} holds no generation yet")
         if self.state["winners"] != winners:
             self.state["winners"] = winners
             self._write_state()
-        for winner in winners:
-            learner = from_embedded(winner["learner"])
+        for winner, learner in zip(winners, learners, strict=True):
             self.folder.mend_text(_winner_file(winner["run"]), to_json(learner.to_dict()) + "\n")
         text = io.StringIO()
         writer = csv.writer(text)

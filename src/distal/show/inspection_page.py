@@ -217,7 +217,7 @@ def _set_blocks(found: RuleSet) -> list[Block]:
 
 def _findings(found: Inspection | RuleSet, caption: str) -> Sequence[Text]:
     """Return what was found, and the caption below it."""
-    findings = [_plain(f"{about}: {told}") for about, told in found.findings]
+    findings = [_plain(f"{about}: {finding}") for about, finding in found.findings]
     return Text(findings), Text(f"{caption[0].upper()}{caption[1:]}.")
 
 

@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, counted, function, path, shown
+from distal.base.checks import InputError, counted, path, shown
 from distal.base.files import PAGE, check_target, write_text
+from distal.base.progress import checked
 from distal.engines import Batch, Progress, Runner, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.evaluation.following import followed
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, find_learner, name_of
@@ -23,7 +25,6 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.readings import unknown_to
 from distal.model.settings import Settings, SettingsDict
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
@@ -115,7 +116,7 @@ def _first_goal(goal: object, task: Task[Any], switch: Switch | None) -> int:
 def check_page(batches: Sequence[Batch]) -> None:
     """Refuse what a page cannot show or compute, and what the machine's memory does not hold."""
     task, settings, episodes = batches[0].task, batches[0].settings, batches[0].episodes
-    unknown = unknown_to("page", settings)
+    unknown = settings.unknown_to("page")
     if unknown is not None:
         raise InputError(unknown)
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
@@ -151,13 +152,19 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def run(batches: Sequence[Batch], seed: int, progress: Progress | None = None) -> Watched:
+def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = None) -> Watched:
     """Return trials that `check_page` has passed, run, and chance beside them.
 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
-    chance = by_chance(batches[0], seed)
     promised = len(batches) * batches[0].episodes
+    with followed(progress, "learning", promised, batches[0], Runner("reference")) as told:
+        return _run_all(batches, seed, promised, told)
+
+
+def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:
+    """Return trials, run, and chance beside them; tell of as many episodes as were promised."""
+    chance = by_chance(batches[0], seed)
     report = _shared(progress, promised, promised + _CHANCE_COST * len(chance) * chance.episodes)
     random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     runs = [_run_one(batch, report) for batch in batches]
@@ -210,7 +217,7 @@ def watch(
     against: Learner | str | Path | None = None,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Watched:
     """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
@@ -220,7 +227,8 @@ def watch(
         against: As in `trials`.
         seed: As in `trials`.
         progress: Called with the number of episodes run since its last call. They add up to
-            those of the learners; the work for chance is shared out among them.
+            those of the learners; the work for chance is shared out among them. If left out, a
+            terminal shows how far the work is; False shows nothing.
         **options: As in `trials`.
 
     Returns:
@@ -229,7 +237,7 @@ def watch(
     Raises:
         InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
-    function("progress", progress)
+    checked(progress)
     batches = trials(learner, against, seed=seed, **options)
     check_page(batches)
     return run(batches, int(seed), progress)

@@ -22,7 +22,7 @@ from distal.base import checks
 from distal.base.checks import InputError
 from distal.base.files import read_json, to_json, to_npz
 from distal.base.folders import MANIFEST, Folder
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import batch_of

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from distal.base.checks import counted, instance, integer
+from distal.base.checks import code_for, counted, instance, integer
+from distal.base.frozen import made
 from distal.model.maze import (
     ACTIONS,
     BLOCKED_READINGS,
@@ -20,7 +21,6 @@ from distal.model.maze import (
     t_maze,
     triple_t_maze,
 )
-from distal.model.readings import of_reading
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.table import Table
 from distal.tasks.task import Task, Walk
@@ -200,6 +200,7 @@ class MazeWalk(Walk):
 @lru_cache(maxsize=4)
 def maze_table(maze: Maze, blocked: str) -> Table:
     """Turn a maze into a table: a state is cell · 4 + heading, an event is 1 + the final position entered."""
+    in_place = code_for("blocked", BLOCKED_READINGS, blocked)
     rows, columns = maze.shape
     cells = rows * columns
     wall = maze.walls.ravel()
@@ -211,7 +212,6 @@ def maze_table(maze: Maze, blocked: str) -> Table:
     for number, (row, column) in enumerate(maze.finals, start=1):
         final[row * columns + column] = number
 
-    in_place = of_reading("blocked", BLOCKED_READINGS, blocked)
     following = np.empty((cells * 4, len(TURNS)), np.int32)
     events = np.empty((cells * 4, len(TURNS)), np.uint8)
     for action, turn in enumerate(TURNS):
@@ -224,15 +224,17 @@ def maze_table(maze: Maze, blocked: str) -> Table:
 
     finals = len(maze.finals)
     ends = np.eye(finals, finals + 1, 1, dtype=np.bool_)  # entering the goal
-    costs = np.where(ends, 0, PIT_PENALTY)
+    costs = np.where(ends, 0, PIT_PENALTY).astype(np.int32)
     costs[:, 0] = 0
     start = (maze.start[0] * columns + maze.start[1]) * 4 + HEADINGS.index(maze.heading)
-    return Table(
+    return made(
+        Table,
         observations=np.stack([wall[seen] for seen in look], axis=1).view(np.uint8),
         following=following,
         events=events,
         costs=costs,
         ends=ends,
         left=np.repeat(maze.distances.reshape(finals, cells), 4, axis=1),
-        start=start,
+        start=np.full(finals, start, np.int32),
+        step_cost=1,
     )

@@ -173,8 +173,8 @@ def _registered_again(data: dict[str, Any]) -> Task[Any]:
     maker = maker_of(word)
     if maker is None:
         raise plugins.unknown("task", word, data.get("module"))
-    told = data.get("made")
-    made = told if isinstance(told, dict) else {}
+    kept = data.get("made")
+    made = kept if isinstance(kept, dict) else {}
     source = made.get("source") if made.get("kind") == "table" else made
     options: dict[str, Any] = {}
     if isinstance(source, dict) and source.get("kind") == "environment":

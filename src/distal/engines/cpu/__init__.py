@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,20 +19,32 @@ from numba.core import config, event
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, counted
-from distal.base.machine import available_cores
+from distal.base.checks import InputError
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.compiled import CompiledEngine, flags, instead
+from distal.engines.compiled import COMPILED_OUTPUTS, CompiledEngine, flags, instead
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
-from distal.engines.cpu.layout import packed
+from distal.engines.cpu.layout import (
+    EVENT_AT,
+    INPUTS,
+    NARROW,
+    NARROW_STATES,
+    NUMBER_AT,
+    OUTPUTS,
+    STATE_AT,
+    WAY_BITS,
+    WAY_STATE_AT,
+    WIDE,
+    Packed,
+)
 from distal.engines.cpu.learners import fades, given
 from distal.engines.engine import Progress, checked_call
 from distal.engines.threads import run_in_threads
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
-from distal.networks.recurrent import incoming
-from distal.tasks.table import Table
+from distal.networks import network_for
+from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
 _log = logging.getLogger("distal")
 
@@ -90,6 +102,41 @@ class Announcement(event.Listener):  # type: ignore[misc]
         """Say nothing more."""
 
 
+@lru_cache(maxsize=4)
+def packed(table: Table) -> Packed:
+    """Pack a table of up to 64 inputs and 16 actions (see `CompiledEngine.table`)."""
+    bits = np.uint64(1) << np.arange(table.inputs, dtype=np.uint64)
+    sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
+    ways = np.zeros(0, np.uint64)
+    if (table.inputs, table.outputs) == (INPUTS, OUTPUTS) and len(sensed) <= NARROW_STATES:
+        codes, number, row = sensed[:0], sensed.astype(np.int32), OUTPUTS
+        spots = np.arange(len(sensed), dtype=np.int32) << STATE_AT | number
+        moves = spots[table.following] | table.events.astype(np.int32) << EVENT_AT
+        way = table.following << WAY_STATE_AT | (table.events > 0) << EVENT_AT | number[table.following]
+        ways = (way.astype(np.uint64) << WAY_BITS * np.arange(OUTPUTS, dtype=np.uint64)).sum(axis=1)
+    else:
+        codes, inverse = np.unique(sensed, return_inverse=True)
+        row = OUTPUTS if table.outputs <= OUTPUTS else COMPILED_OUTPUTS
+        spots = inverse.astype(np.int64) << NUMBER_AT | np.arange(len(sensed), dtype=np.int64) << EVENT_BITS
+        moves = spots[table.following] | table.events
+    outcomes = np.zeros((table.goals, EVENTS), np.int32)
+    outcomes[:, : table.costs.shape[1]] = table.costs << 1 | table.ends
+    return Packed(
+        moves=moves.ravel(),
+        ways=ways,
+        outcomes=outcomes.ravel(),
+        left=table.left.ravel(),
+        start=spots[np.asarray(table.start)],
+        states=len(table.following),
+        step_cost=table.step_cost,
+        codes=codes,
+        inputs=table.inputs,
+        outputs=table.outputs,
+        row=(0,) * row,
+        form=(0,) * (WIDE if len(codes) else NARROW),
+    )
+
+
 @dataclass(eq=False)
 class Job:
     """A batch as arrays, and the arrays of its results."""
@@ -100,32 +147,34 @@ class Job:
 
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
-        hidden, table, learners = settings.hidden, engine.table(batch), given(batch)
+        trials, recorded, phase, self.columns = len(batch), len(batch.recorded), batch.phase, batch.columns
+        learners, readings = given(batch), flags(settings, FLAGS)
+        self.numbers, self.own = learners.numbers, learners.own
         climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
-        self.numbers, self.own = learners.numbers, learners.own
-        self.task = packed(table)
+        self.task = packed(engine.table(batch))
         self.options = Options(
-            hidden=hidden,
-            groups=kernels.stride_of(hidden, self.task) // kernels.GROUP,
+            hidden=settings.hidden,
+            groups=kernels.stride_of(settings.hidden, self.task) // kernels.GROUP,
             steps=settings.steps,
             episodes=batch.episodes,
-            recorded=len(batch.recorded),
+            recorded=recorded,
             resample=learners.resample,
-            phase=batch.phase,
+            phase=phase,
             neurons=NEURONS[settings.neurons],
-            **flags(settings, FLAGS),
+            **readings,
             keep_weights=self.keep_weights,
             keep_ep=self.keep_ep,
         )
-        kept = len(batch) if self.keep_weights else 0
-        self.best = np.empty((len(batch), len(batch.recorded)), np.int32)
-        self.ep = np.empty((len(batch) if self.keep_ep else 0, batch.episodes), np.int32)
-        inputs, outputs = self.task.inputs, self.task.outputs
-        self.hidden = np.empty((kept, hidden, incoming(hidden, inputs, outputs)), np.float32)
-        self.output = np.empty((kept, outputs, hidden + 1), np.float32)
-        self.stop = np.zeros(_CACHE_LINE, np.int64)
         self.local = threading.local()  # a workspace for each thread
+        self.local.workspace = kernels.workspace(settings.hidden, settings.steps, self.task)
+        self.best = np.empty((trials, recorded), np.int32)
+        self.ep = np.empty((trials if self.keep_ep else 0, batch.episodes), np.int32)
+        shapes = ((0, 0), (0, 0))
+        if self.keep_weights:
+            shapes = network_for(settings, self.task.inputs, self.task.outputs, {}).shapes
+        self.hidden, self.output = (np.empty((trials, *shape), np.float32) for shape in shapes)
+        self.stop = np.zeros(_CACHE_LINE, np.int64)
 
     def end(self) -> None:
         """Make all threads end: the compiled code looks before every episode."""
@@ -151,7 +200,7 @@ class Job:
         batch = self.batch
         return (
             batch.learner, batch.goals, batch.seed, self.numbers, self.own, self.task, self.options,
-            self.local.workspace, batch.columns, self.best, self.ep, self.hidden, self.output, self.stop,
+            self.local.workspace, self.columns, self.best, self.ep, self.hidden, self.output, self.stop,
         )  # fmt: skip
 
 
@@ -185,7 +234,7 @@ class Cpu(CompiledEngine):
         job = Job(batch, keep_weights, keep_ep)
         job.compile()
         workers = min(workers or available_cores(), len(batch))
-        memory.check_address_space(f"engine cpu with {counted(workers, 'worker')}", memory.STACK * workers)
+        memory.check_address_space("engine cpu", 0, workers)
         blocks = list(shares(len(batch), workers))
         counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
         reported = 0

@@ -166,14 +166,14 @@ def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = Non
         numba.config.CACHE_DIR = before
 
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def _not_kept(why: str, engine: str = "the cpu engine") -> None:
     """Say once that the next run has to compile again."""
-    if not _told:
+    if not _warned:
         _log.warning("%s: %s is compiled again in every run", why, engine)
-    _told.add(why)
+    _warned.add(why)
 
 
 def _forget(ours: Path) -> None:

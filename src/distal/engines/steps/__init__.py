@@ -12,14 +12,13 @@ import time
 import numpy as np
 
 from distal.base.checks import InputError, instance
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Engine, Progress, checked_call
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled, run_table
 from distal.engines.steps.walks import encoding_for, run_trial
 from distal.engines.steps.worker import Worker, network_of, part_of
-from distal.model.readings import unknown_to
 from distal.networks import NETWORKS
 from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.mazes import MazeTask
@@ -39,7 +38,7 @@ class Steps(Engine):
     def supports(self, batch: Batch) -> str | None:
         """Return why the engine cannot run a batch, and what to do; None if it can."""
         instance("batch", batch, Batch, "a Batch")
-        unknown = unknown_to(self.name, batch.settings)
+        unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
             return f"{unknown}; use engine reference"
         network = NETWORKS[batch.settings.network]
@@ -59,6 +58,7 @@ class Steps(Engine):
 
     def prepare(self, batch: Batch) -> None:
         """Compile the kernels of a batch, or load those that are kept."""
+        instance("batch", batch, Batch, "a Batch")
         one = batch.part(0, 1)
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import event
 from numpy.typing import NDArray
 
-from distal.base.machine import available_cores
+from distal.base.memory import available_cores
 from distal.engines.batch import Batch, named_in_errors
 from distal.engines.cpu import shares
 from distal.engines.engine import Progress
