@@ -17,7 +17,7 @@ from typing import Any
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from distal.base.checks import folder
-from distal.base.progress import MINUTE, duration, on_workers
+from distal.base.progress import MINUTE, Count, duration, on_workers
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell
 from distal.evaluation.trials import settings_in
@@ -30,6 +30,7 @@ from distal.studies.study import Based, Option, Scaled, Study
 
 _AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
+_PARTS = 10_000  # of a stage, as they are counted
 _WIDTH = 98  # columns of text
 _NAMES = 27  # columns of the names of rows, at most
 _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
@@ -140,11 +141,14 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
     live, drawn = bar.console.is_terminal, 0.0
     tasks: dict[str, TaskID] = {}
     began: dict[str, float] = {}
+    counts: dict[str, Count] = {}
     ended: set[str] = set()
 
     def hear(event: Event) -> None:
         nonlocal drawn
         name = event.stage.name
+        count = counts.setdefault(name, Count(_PARTS))
+        count.add(round(event.done * _PARTS) - count.done)
         if live:
             bar.start()
             if name not in tasks:
@@ -162,7 +166,7 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
         elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
             drawn = time.monotonic()
-            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            left = count.left()
             rest = "" if left is None else f"  about {duration(left)} left"
             detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
             tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")

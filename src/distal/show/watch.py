@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,11 +14,10 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError, counted, path, shown
 from distal.base.files import PAGE, check_target, write_text
-from distal.base.progress import checked
-from distal.engines import Batch, Progress, Runner, reference
+from distal.base.progress import checked, followed
+from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.evaluation.following import followed
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, find_learner, name_of
@@ -158,8 +158,10 @@ def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
     promised = len(batches) * batches[0].episodes
-    with followed(progress, "learning", promised, batches[0], Runner("reference")) as told:
-        return _run_all(batches, seed, promised, told)
+    runner = Runner("reference")
+    expected = partial(pace.expected, batches[0], promised, runner)
+    with followed(progress, "learning", promised, expected) as hear:
+        return _run_all(batches, seed, promised, hear)
 
 
 def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:

@@ -115,7 +115,7 @@ class EnvWalk(Walk):
             self.truncated = self.cut = True
 
 
-Measure = Callable[[EnvWalk], float]
+Judge = Callable[[EnvWalk], float]
 
 
 def minus_return(walk: EnvWalk) -> float:
@@ -157,7 +157,7 @@ class EnvTask(Task[EnvWalk]):
         args: Mapping[str, Any] | None = None,
         options: Sequence[Mapping[str, Any]] = ({},),
         starts: int | None = None,
-        ep: Measure | None = None,
+        ep: Judge | None = None,
         encode: object = None,
         wrap: object = None,
         actions: str | None = None,

@@ -57,7 +57,7 @@ def unregister(word: str) -> None:
 
 
 def maker_of(word: object) -> Callable[..., Any] | None:
-    """Return what makes the task of a word, here or in an installed package; None if there is none."""
+    """Return the maker of the task of a word, here or in an installed package; None if there is none."""
     if not isinstance(word, str) or not word.replace("-", "_").isidentifier():
         return None
     if word not in TASKS:

@@ -13,7 +13,7 @@ from distal.base.checks import InputError, flag, function, instance, sequence, s
 from distal.model.maze import Maze
 from distal.tasks.classic_control import PREFIX, classic_task
 from distal.tasks.encoders import Encoder
-from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
+from distal.tasks.gym import EnvError, EnvTask, Judge, is_env, said
 from distal.tasks.mazes import MazeTask
 from distal.tasks.naming import is_name, is_trusted, may_be_imported
 from distal.tasks.registry import maker_of
@@ -34,7 +34,7 @@ def task_of(
     args: Mapping[str, Any] | None = None,
     encode: object = None,
     starts: int | None = None,
-    ep: Measure | None = None,
+    ep: Judge | None = None,
     key: Key | None = None,
     tabulated: bool | None = None,
     wrap: object = None,
