@@ -1238,8 +1238,9 @@ class Call:
             if isinstance(value, str | Path | PurePosixPath | np.generic):
                 yield str(value)[:20]
             if isinstance(value, LISTS):
-                entries = np.atleast_1d(value) if isinstance(value, np.ndarray) else value
-                yield from (checks.shown(entry)[:20] for entry in islice(entries, 3))
+                array = isinstance(value, np.ndarray)
+                entries = [*np.atleast_1d(value)[:3], *np.atleast_1d(value)[:3].tolist()] if array else value
+                yield from (checks.shown(entry)[:20] for entry in islice(entries, 6))
                 yield "empty"
             if callable(value):
                 yield "returns"
