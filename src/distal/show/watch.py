@@ -57,15 +57,15 @@ def trials(
 
     Args:
         learner: A learner, or what `find_learner` takes.
-        against: Another learner, to set beside it.
-        goal: What the goal is called, in a maze the symbol of a final position; "3" if left out,
-            or the first if there is no 3. Where it moves, that of the first phase.
+        against: A second learner for the same trial.
+        goal: The name of the goal, in a maze the symbol of a final position; "3" if left out,
+            or the first if there is no 3. If it moves, the goal of the first phase.
         episodes: Episodes in the trial.
         resample: Draw fresh weights after this many episodes.
-        switch: Move the goal after every so many episodes, or as a `Switch` says.
+        switch: Move the goal after this many episodes, or as a `Switch` describes.
         seed: The seed of the evaluation, as in `learn`.
         maze: Short for `task=maze`.
-        task: What is to be learned, as in `learn`: a maze, a table, or an environment that is a
+        task: The task, as in `learn`: a maze, a table, or an environment that is a
             table; the triple T-maze if left out.
         **settings: As in `Settings`.
 
@@ -73,7 +73,7 @@ def trials(
         A batch of one trial for each learner.
 
     Raises:
-        InputError: If an argument is wrong, or the task is no table.
+        InputError: If an argument is wrong, or the task is not a table.
     """
     Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     world = chosen_task(task, maze)
@@ -222,15 +222,15 @@ def watch(
     progress: Progress | bool | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
+    """Run a trial of one learner, or of two, with the reference engine, and chance for comparison.
 
     Args:
         learner: As in `trials`.
         against: As in `trials`.
         seed: As in `trials`.
         progress: Called with the number of episodes run since its last call. They add up to
-            those of the learners; the work for chance is shared out among them. If left out, a
-            terminal shows how far the work is; False shows nothing.
+            the learners' episodes; the work for chance is counted among them. If left out, a
+            terminal shows the progress; False shows nothing.
         **options: As in `trials`.
 
     Returns:
