@@ -14,7 +14,8 @@ import pytest
 import distal
 from distal import published_rule
 from distal.base.progress import Count
-from distal.cli import main, work
+from distal.cli import main
+from distal.cli.study import stage_progress
 from distal.cli.terminal import console
 from distal.studies.stages import Event, Stage
 from tests.command_line import output, output_json, refusal
@@ -190,9 +191,9 @@ def test_in_a_pipe_a_long_stage_writes_lines_and_what_is_left_leaves_compiling_o
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr("distal.cli.work.Count", partial(Count, clock=lambda: now[0]))
+    monkeypatch.setattr("distal.cli.study.Count", partial(Count, clock=lambda: now[0]))
     stage = Stage("cart_pole", "CartPole", 1_000, "dsp")
-    with work.stage_progress(None) as told:
+    with stage_progress(None) as told:
         for now[0], done in ((0.0, 0.0), (61.0, 0.1), (81.0, 0.2), (122.0, 0.4), (130.0, 1.0)):
             told(Event(stage, done, "best 1.0"))
     assert capsys.readouterr().err.splitlines() == [

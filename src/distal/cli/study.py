@@ -21,7 +21,7 @@ from rich.table import Table as Grid
 from rich.text import Text as Words
 
 from distal.base.checks import folder
-from distal.base.progress import MINUTE, duration, on_workers
+from distal.base.progress import MINUTE, Count, duration, on_workers
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
 from distal.evaluation.trials import settings_in
@@ -34,6 +34,7 @@ from distal.studies.study import Based, Option, Scaled, Study
 
 _AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
+_PARTS = 10_000  # of a stage, as they are counted
 _WIDTH = 98  # columns of text
 _NAMES, _SHORT = 27, 18  # columns of the names of rows, at most; where space is short
 _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
@@ -144,11 +145,14 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
     live, drawn = bar.console.is_terminal, 0.0
     tasks: dict[str, TaskID] = {}
     began: dict[str, float] = {}
+    counts: dict[str, Count] = {}
     ended: set[str] = set()
 
     def hear(event: Event) -> None:
         nonlocal drawn
         name = event.stage.name
+        count = counts.setdefault(name, Count(_PARTS))
+        count.add(round(event.done * _PARTS) - count.done)
         if live:
             bar.start()
             if name not in tasks:
@@ -166,7 +170,7 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
         elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
             drawn = time.monotonic()
-            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            left = count.left()
             rest = "" if left is None else f"  about {duration(left)} left"
             detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
             tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")

@@ -33,7 +33,7 @@ class Conditions:
     """The conditions under which learners are evaluated; `of` checks them.
 
     Attributes:
-        task: What is to be learned.
+        task: The task.
         settings: The settings in force.
         episodes: Episodes in each trial.
         trials: Trials for each goal.
@@ -134,11 +134,11 @@ def batch_of(
         seeds: The seed of each learner.
         trials: Trials for each goal of the task.
         episodes: Episodes in each trial.
-        task: What is to be learned.
+        task: The task.
         settings: The network and the readings.
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
-        switch: When goals move, and where to.
+        switch: The schedule of moving goals.
 
     Returns:
         The batch.

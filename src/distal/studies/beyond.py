@@ -253,7 +253,7 @@ def study_beyond(
     engine: str | Runner | None = None,
     progress: Callable[[Event], None] | bool | None = None,
 ) -> BeyondStudy:
-    """Ask what the paper leaves open: other neurons, networks and mazes, rules that keep, goals that move.
+    """Test rules beyond the paper: other neurons, networks and mazes, keeping, goals that move.
 
     `write_report` writes the report.
 
@@ -262,7 +262,7 @@ def study_beyond(
         seed: The seed of all random numbers.
         out: As in `reproduce`.
         force: As in `reproduce`.
-        engine: As in `reproduce`. What the engine cannot run goes to the next that can.
+        engine: As in `reproduce`. Work that it cannot run goes to the next engine that can.
         progress: Called with an `Event` as the questions proceed. If left out, a terminal shows how
             far the work is; False shows nothing.
 
