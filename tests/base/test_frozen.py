@@ -21,7 +21,7 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.show import watch
 from distal.tasks.picture import Picture
 from tests import doors
-from tests.evaluation.test_results import table
+from tests.evaluation.test_result import table
 
 
 def genotypes() -> Genotypes:

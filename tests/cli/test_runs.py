@@ -15,7 +15,7 @@ from distal.cli import main
 from tests.command_line import output, refusal
 from tests.evolutions import Stop, contents, stop_after
 from tests.mazes import T
-from tests.search.test_runs import SMALL, rows_of
+from tests.search.test_run_folder import SMALL, rows_of
 
 
 @pytest.fixture(scope="module")

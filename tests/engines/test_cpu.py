@@ -491,7 +491,7 @@ def test_a_full_disk_under_compiled_code_is_told_once_and_stops_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(cache, "_told", set())
+    monkeypatch.setattr(cache, "_warned", set())
     monkeypatch.setattr(cache.SealedFiles, "_open_for_write", full)
     assert doubled() == (0, 2)
     monkeypatch.setattr("tempfile.TemporaryFile", full)  # by which Numba sees whether it can write

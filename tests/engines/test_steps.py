@@ -162,7 +162,17 @@ def test_every_size_of_network_gives_the_same_bits(hidden: int) -> None:
             assert_same(replace(batch, settings=Settings(hidden=hidden, steps=30, neurons=neurons)))
 
 
-def test_a_task_without_a_table_runs_on_engine_steps_unless_one_is_named() -> None:
+@pytest.mark.parametrize("most", [1, 31, 32, 33, 64, 65, 100])
+def test_episodes_of_every_length_are_counted_to_the_bit(most: int) -> None:
+    """Counts are made of 32 steps at a time, the last ones of an episode of fewer."""
+    batch = some_batch("maze", "dsp", 5)
+    for theta in (0.0, 0.02, 0.5, 1.0):  # a count of one step more or less changes the weights
+        rule = Rule(np.random.default_rng(most).integers(-1, 2, 32).tolist(), 0.3, theta, 0.5, 0.5)
+        settings = Settings(hidden=9, steps=most)
+        assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=6, record=None))
+
+
+def test_a_task_without_a_table_runs_on_engine_mostunless_one_is_named() -> None:
     runner = Runner()
     assert runner.suited(some_batch("quantiles", "dsp", 0)).engine == "steps"
     assert runner.suited(some_batch("maze", "dsp", 0)).engine == "cpu"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from distal import evolve
-from tests.search.test_runs import SMALL
+from tests.search.test_run_folder import SMALL
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from distal.search.following import Left
 from distal.search.recorder import Step
 from distal.search.search import Algorithm
 from tests.evolutions import FEW, TINY, Stop, contents
-from tests.search.test_runs import SMALL
+from tests.search.test_run_folder import SMALL
 
 
 class Queue(Runner):

@@ -13,7 +13,7 @@ from distal.model.draws import child_seed
 from tests.evolutions import FEW, TINY
 from tests.given import some
 from tests.mazes import T
-from tests.search.test_runs import rows_of
+from tests.search.test_run_folder import rows_of
 
 
 def test_the_winner_is_the_best_of_the_last_generation_with_an_honest_fitness_and_chance_beside_it(

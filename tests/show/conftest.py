@@ -11,7 +11,7 @@ from distal.learners import register, unregister
 from distal.show import modules, watch
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
-from tests.learners.test_learners import Jumps
+from tests.learners.test_registry import Jumps
 from tests.show.pages import CLIMBER, RING, Opened, Tabs
 
 if TYPE_CHECKING:

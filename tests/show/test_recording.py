@@ -11,7 +11,7 @@ from distal.show import watch
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of
 from distal.tasks.mazes import MazeTask
 from tests.given import some
-from tests.learners.test_learners import Jumps
+from tests.learners.test_registry import Jumps
 from tests.mazes import T
 from tests.show.pages import RING, SMALL
 

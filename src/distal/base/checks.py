@@ -34,7 +34,7 @@ _Index = TypeVar("_Index", bound="np.integer[Any]")
 
 
 class InputError(ValueError):
-    """A value that the user gave and can correct."""
+    """A wrong value from the user, with its fix."""
 
 
 def shown(value: object) -> str:

@@ -1,13 +1,18 @@
-"""What is measured of engine steps: environments against the bare environment, compiled tasks, learners."""
+"""What is measured of engine steps: environments against the bare environment, compiled tasks, learners.
+
+Everything is measured in processor time, because it runs on one core and other work may share the machine.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from distal.bench import Row, alternating
 from distal.engines import Batch
@@ -29,22 +34,28 @@ _NETWORK = 10  # times as fast as the reference engine's, the environment taken 
 LEARNERS = ("eligibility", "online", "neuron", "es", "cma")
 _LEARNER = 50  # times as fast as on the reference engine
 _COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast as the environment
+_COMPILED_EPISODES = {"CartPole": 200, "MountainCar": 50, "Acrobot": 50}  # of each of 50 trials
 
 
 def run(quick: bool = False) -> Iterator[Row]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 9
-    pace = 0.0
     if find_spec("gymnasium") is None:
         yield Row("bare", "a bare environment", None, "steps a second", note="needs Gymnasium")
     else:
         for name in _EPISODES:
-            *rows, found = _environment(name, repeats)
-            yield from rows
-            pace = pace or found
-    yield from _compiled(repeats, pace)
+            yield from _environment(name, repeats)
+    for name in _COMPILED_EPISODES:
+        yield _compiled(name, repeats)
+    if find_spec("gymnasium") is not None:
+        yield _against_gym(repeats)
     for word in LEARNERS:
         yield _learner(word, repeats)
+
+
+def _times(jobs: list[Callable[[], object]], repeats: int) -> NDArray[np.float64]:
+    """Run the jobs in turn; return seconds of processor time (jobs, repeats)."""
+    return alternating(jobs, repeats, time.process_time)
 
 
 def _learner(word: str, repeats: int) -> Row:
@@ -56,21 +67,21 @@ def _learner(word: str, repeats: int) -> Row:
         )
         for count in (5, 200)
     )
-    slow, ours = alternating([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
+    slow, ours = _times([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
     slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
     what = f"an episode in the maze with learner {word}, faster than on the reference engine, one core"
     note = f"{np.median(ours) * 1e6:.1f} µs an episode"
     return Row.of(f"learner_{word}", what, slow / ours, target=_LEARNER, at_least=True, note=note)
 
 
-def _environment(name: str, repeats: int) -> list[Any]:
-    """Return the rows of an environment, and how many steps a second engine steps takes in it."""
+def _environment(name: str, repeats: int) -> list[Row]:
+    """Return the rows of an environment."""
     batch = _batch(task_of(name, tabulated=False), _EPISODES[name])
     count = _steps(name, batch)
     jobs: list[Callable[[], object]] = [
         _bare(name, count), partial(steps.run, batch, workers=1), partial(reference.run, batch)
     ]  # fmt: skip
-    bare, ours, slow = alternating(jobs, repeats)
+    bare, ours, slow = _times(jobs, repeats)
     word = name.partition("-")[0].lower()
     pace = float(np.median(count / ours))
     return [
@@ -85,22 +96,38 @@ def _environment(name: str, repeats: int) -> list[Any]:
             (slow - bare) / (ours - bare), target=_NETWORK, at_least=True,
             note=f"reference: {np.median(count / slow):,.0f} steps a second",
         ),
-        pace,
     ]  # fmt: skip
 
 
-def _compiled(repeats: int, gym: float) -> Iterator[Row]:
-    """Yield the rows of CartPole as a compiled task; `gym` is the pace in Gymnasium's."""
-    batch = _batch(task_of("compiled:CartPole"), 200, trials=50)
-    taken = steps.run(batch, keep_ep=True).ep
-    assert taken is not None  # noqa: S101 - it was asked for
-    (seconds,) = alternating([partial(steps.run, batch, workers=1)], repeats)
-    pace = -taken.sum() / seconds  # the EP is minus the steps
-    what = "compiled CartPole with a network of 20 hidden neurons that learns, one core"
-    yield Row.of("compiled_cartpole", what, pace, "steps a second", _COMPILED, at_least=True)
-    if gym:
-        what = "compiled CartPole, faster than Gymnasium's on engine steps, one core"
-        yield Row("compiled_against_gym", what, float(np.median(pace)) / gym, "times", _AGAINST_GYM)
+def _compiled(name: str, repeats: int) -> Row:
+    """Return the row of a compiled task."""
+    batch, taken = _compiled_batch(name)
+    pace = taken / _times([partial(steps.run, batch, workers=1)], repeats)[0]
+    what = f"compiled {name} with a network of 20 hidden neurons that learns, one core"
+    return Row.of(f"compiled_{name.lower()}", what, pace, "steps a second", _COMPILED, at_least=True)
+
+
+def _against_gym(repeats: int) -> Row:
+    """Return the row of compiled CartPole against Gymnasium's, both on engine steps, in turns."""
+    name = "CartPole-v1"
+    gym = _batch(task_of(name, tabulated=False), _EPISODES[name])
+    batch, taken = _compiled_batch("CartPole")
+    jobs: list[Callable[[], object]] = [partial(steps.run, one, workers=1) for one in (gym, batch)]
+    slow, ours = _times(jobs, repeats)
+    ratio = (slow / _steps(name, gym)) / (ours / taken)
+    what = "a step of compiled CartPole, faster than one of Gymnasium's on engine steps, one core"
+    return Row.of("compiled_against_gym", what, ratio, target=_AGAINST_GYM, at_least=True)
+
+
+def _compiled_batch(name: str) -> tuple[Batch, int]:
+    """Return trials of an evolved rule in a compiled task, and how many steps they take."""
+    batch = _batch(task_of(f"compiled:{name}"), _COMPILED_EPISODES[name], trials=50)
+    result = steps.run(batch, keep_ep=True)
+    assert result.ep is not None  # noqa: S101 - it was asked for
+    taken = np.abs(result.ep).sum()  # every step is worth 1, or costs it
+    if name == "Acrobot":
+        taken += result.ep.size - result.cut  # but for the step that arrives
+    return batch, int(taken)
 
 
 def _batch(task: Task[Any], episodes: int, trials: int = 1) -> Batch:

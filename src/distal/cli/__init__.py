@@ -130,7 +130,7 @@ def add_command(
     """Add a command that calls `run`; every command can print JSON."""
     command = commands.add_parser(name, help=text, description=description or text)
     command.set_defaults(run=run, parser=command)
-    command.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+    add_options(command, {"--json": "print one JSON object on stdout"})
     add_import(command)
     return command
 

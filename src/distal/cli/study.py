@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,12 +15,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+from rich.text import Text as Words
 
 from distal.base.checks import folder
-from distal.base.progress import MINUTE, duration, on_workers
+from distal.base.progress import MINUTE, Count, duration, on_workers
 from distal.cli import Commands, add_command, add_options, options
-from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell
+from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
 from distal.studies.champions import Champions
@@ -30,8 +34,9 @@ from distal.studies.study import Based, Option, Scaled, Study
 
 _AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
+_PARTS = 10_000  # of a stage, as they are counted
 _WIDTH = 98  # columns of text
-_NAMES = 27  # columns of the names of rows, at most
+_NAMES, _SHORT = 27, 18  # columns of the names of rows, at most; where space is short
 _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
@@ -140,11 +145,14 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
     live, drawn = bar.console.is_terminal, 0.0
     tasks: dict[str, TaskID] = {}
     began: dict[str, float] = {}
+    counts: dict[str, Count] = {}
     ended: set[str] = set()
 
     def hear(event: Event) -> None:
         nonlocal drawn
         name = event.stage.name
+        count = counts.setdefault(name, Count(_PARTS))
+        count.add(round(event.done * _PARTS) - count.done)
         if live:
             bar.start()
             if name not in tasks:
@@ -162,7 +170,7 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
         elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
             drawn = time.monotonic()
-            left = (drawn - began[name]) * (1 - event.done) / event.done if event.done else None
+            left = count.left()
             rest = "" if left is None else f"  about {duration(left)} left"
             detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
             tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")
@@ -172,6 +180,27 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
     finally:
         if live:  # elsewhere, stopping a bar prints an empty line
             bar.stop()
+
+
+def _filled(block: Table, broken: bool = False) -> Grid:
+    """Return a table for the terminal, with its cells broken where it does not fit otherwise."""
+    table = new_table(*block.headings, wrap=True)
+    table.columns[0].max_width = _NAMES if len(block.headings) > _FEW else _LONGER
+    table.collapse_padding = broken
+    for position, column in enumerate(table.columns):
+        column.no_wrap = (position == 0) is broken  # names are broken here, and the rest as need be
+
+    def name(text: str) -> Words | str:
+        return Words(textwrap.fill(visible(text), _SHORT)) if broken else text
+
+    for section, rows in block.sections:
+        if section:
+            table.add_section()
+            table.add_row(name(section), style="bold")
+        for row in rows:
+            cells = [Words(visible(cell).replace(" (", "\n(")) if broken else cell for cell in row[1:]]
+            table.add_row(name(row[0]), *cells, style="bold" if row[0] in block.marked else None)
+    return table
 
 
 def show(summary: Sequence[Table | Text], page: Path) -> None:
@@ -184,13 +213,7 @@ def show(summary: Sequence[Table | Text], page: Path) -> None:
                 out.print(*textwrap.wrap(line, width), sep="\n")
             continue
         out.print(*textwrap.wrap(block.title, width), sep="\n", style="bold")
-        table = new_table(*block.headings, wrap=True)
-        table.columns[0].max_width = _NAMES if len(block.headings) > _FEW else _LONGER
-        for section, rows in block.sections:
-            if section:
-                table.add_section()
-                table.add_row(section, style="bold")
-            for row in rows:
-                table.add_row(*row, style="bold" if row[0] in block.marked else None)
-        out.print(table)
+        wide = _filled(block)
+        fits = Measurement.get(out, out.options.update(max_width=sys.maxsize), wide).maximum <= out.width
+        out.print(wide if fits else _filled(block, broken=True))
     out.print(f"report: {page}", soft_wrap=True)

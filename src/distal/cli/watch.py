@@ -14,7 +14,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
 from distal.cli import Commands, add_command, add_options, options, whole
-from distal.cli.terminal import console, new_table, print_json, progress, visible
+from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 
 if TYPE_CHECKING:
     from distal.show.scenes import Scene
@@ -102,8 +102,7 @@ def run(args: argparse.Namespace) -> None:
         if not args.json:
             _show_film(shown, list(films.values()))
     if page is not None:
-        with progress("learning", episodes * len(trials)) as advance:
-            watched = watch.run(trials, args.seed, advance)
+        watched = watch.run(trials, args.seed, progress_lines())
         write_text(page, watched.to_html())
         size = Path(page).stat().st_size
         written = {"page": page, "bytes": size, **written, **watched.to_dict()}

@@ -35,17 +35,17 @@ class Batch:
 
     Args:
         learners: The learners, all of one kind.
-        learner: For each trial, which of the learners it trains with.
-        goal: For each trial, which goal of the task it has.
+        learner: The index of each trial's learner.
+        goal: The index of each trial's goal.
         seed: The seed of each trial.
-        task: What is to be learned.
+        task: The task.
         settings: The network and the readings.
         episodes: Episodes in each trial.
         resample: Draw fresh weights after this many episodes.
-        record: The episodes, from 1 and ascending, after which the best EP is wanted; all if
+        record: The episodes, from 1 and ascending, after which to record the best EP; all if
             left out.
-        switch: When goals move, and where to, if they do; then `goal` is that of each trial's
-            first phase, and the best EP is that of the phase.
+        switch: The schedule of moving goals, if there is one; then `goal` is the goal of each trial's
+            first phase, and each phase has its own best EP.
 
     Raises:
         InputError: If an argument is wrong, or the arrays differ in length.
@@ -184,7 +184,7 @@ def _ascending(given: object, episodes: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Trials(Frozen):
-    """What the trials of a batch gave.
+    """The results of the trials of a batch.
 
     Attributes:
         best: The lowest EP so far after each recorded episode, (trials, recorded episodes). EPs
@@ -194,8 +194,8 @@ class Trials(Frozen):
         hidden: The hidden weights of the first episode that had the best EP, of the last phase if
             there are several, (trials, H, I + 1 + H + O), if they were asked for.
         output: The output weights of the same episode, (trials, O, H + 1).
-        cut: How many episodes ran out of steps before the task ended them, where it says so.
-        steps: How many steps all episodes took; 0 where the engine does not count them.
+        cut: The number of episodes that ran out of steps before the task ended them, if it reports that.
+        steps: The number of steps of all episodes; 0 if the engine does not count them.
     """
 
     best: EPs

@@ -210,7 +210,7 @@ class Cluster(Executor):
             raise WorkError(f"the Dask scheduler at {self.address!r} is gone")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel what is outstanding and let go of the cluster; end it, if it is our own."""
+        """Cancel outstanding tasks and release the cluster; end it if it is local."""
         if self.client is not None:
             executor = getattr(self, "_executor", None)
             if executor is not None and self.client.status == "running":

@@ -33,7 +33,7 @@ class CompiledEngine(Engine):
     kinds: ClassVar[tuple[type[Learner], ...]] = (Rule, HillClimbing, Chance)
 
     def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         try:
             self.table(batch)

@@ -33,23 +33,24 @@ class Engine(ABC):
     pace: ClassVar[float] = 200_000  # episodes of 100 steps a second that a worker may be expected to run
 
     def check(self, workers: int | None = None) -> None:  # noqa: B027 - most can always run
-        """Refuse, with what to do, if the engine cannot run here, or not with so many workers."""
+        """Refuse, with the remedy, if the engine cannot run here, or not with this many workers."""
 
     def machine(self) -> dict[str, Any]:
-        """Describe what the engine runs on."""
+        """Describe the machine that the engine uses."""
         return machine.machine()
 
     def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         return None
 
     def processes(self, batch: Batch, workers: int | None) -> int:
-        """Return how many processes should run a batch, where so many workers are asked for; 1: this one."""
+        """Return the number of processes for a batch and a requested number of workers; 1: this one."""
         return 1
 
-    def prepare(self, batch: Batch) -> None:  # noqa: B027 - most have nothing to get ready
+    def prepare(self, batch: Batch) -> None:
         """Compile what a batch needs, before several processes begin and each would do so."""
+        instance("batch", batch, Batch, "a Batch")
 
     @abstractmethod
     def run(
@@ -71,7 +72,7 @@ class Engine(ABC):
             progress: Called with the number of episodes run since its last call.
 
         Returns:
-            The best EP so far of every trial, and what was asked for.
+            The best EP so far of every trial, and everything else requested.
 
         Raises:
             InputError: If an argument is wrong, or the engine cannot run the batch.
@@ -128,7 +129,7 @@ def checked_workers(workers: int | None) -> int | None:
 
 
 def load(name: str) -> Engine:
-    """Return the engine of a name, or another for "auto" alone; refuse one that cannot run here."""
+    """Return the engine of a name, any available one for "auto"; refuse one that cannot run here."""
     chosen = one_of("engine", name, (*ENGINES, AUTO))
     engine = imported(CHOICES[0] if chosen == AUTO else chosen)
     try:

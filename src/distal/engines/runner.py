@@ -25,18 +25,18 @@ from distal.engines.spread import Spread
 
 
 class Runner:
-    """How trials are run: the engine, its workers, and the executor whose workers do the work.
+    """The engine, the workers and the executor that run trials.
 
     `learn`, `evolve` and all others take it as their engine. An engine that cannot run here is
-    refused at once. One runner may serve for many calls: the processes and
-    what is known of an executor's pace stay with it.
+    refused at once. One runner may serve many calls: the processes and
+    the measured pace of an executor stay with it.
 
     Args:
         engine: "cpu", "gpu", "steps", "reference" or "auto", which takes the first of gpu, cpu, steps and
             reference that can run a batch; if left out, the first from cpu on.
         workers: Threads of the cpu engine, processes of the engines steps and reference, cards of the gpu
             engine, or the executor's workers if it does not say how many it has.
-        executor: Anything that follows `concurrent.futures.Executor`; its workers run the trials.
+        executor: An executor like `concurrent.futures.Executor`; its workers run the trials.
 
     Raises:
         InputError: If the engine cannot run here, or an argument is wrong.
@@ -59,7 +59,7 @@ class Runner:
 
     @classmethod
     def of(cls, engine: str | Runner | None) -> Runner:
-        """Return the runner that an argument called `engine` is, or stands for."""
+        """Return the runner of an argument `engine`: a runner, a name, or None."""
         return engine if isinstance(engine, Runner) else cls(engine)
 
     def __repr__(self) -> str:
@@ -82,7 +82,7 @@ class Runner:
         return runner
 
     def telling(self, progress: Progress | None) -> Runner:
-        """Return a runner that tells of all of its work, also where nobody asks for that."""
+        """Return a runner that reports all of its work."""
         if function("progress", progress) is None:
             return self
         runner = copy(self)  # with the same processes
@@ -125,7 +125,7 @@ class Runner:
             progress: Called with the number of episodes run since its last call.
 
         Returns:
-            The best EP so far of every trial, and what was asked for.
+            The best EP so far of every trial, and everything else requested.
 
         Raises:
             InputError: If an argument is wrong, or the engine cannot run the batch.

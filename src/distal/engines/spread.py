@@ -76,7 +76,7 @@ class Spread(Engine):
 
     @property
     def workers(self) -> int:
-        """The number of workers, as far as the executor says."""
+        """The number of workers, if the executor reports it."""
         own = getattr(self.executor, "workers", None)
         if own is None:
             own = getattr(self.executor, "_max_workers", None)
@@ -97,7 +97,7 @@ class Spread(Engine):
     ) -> Trials:
         """Run all trials of a batch on the executor's workers, as every engine does.
 
-        `workers` says how many there are, if the executor does not. Raises a WorkError if a task
+        `workers` is their number, if the executor does not report it. Raises a WorkError if a task
         fails, or the executor takes no more work.
         """
         keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)

@@ -75,7 +75,7 @@ class Goals:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = instance("goals", data, dict, "the goals of an agent, by name")
         if set(given) != {"trained", "names", "resets"}:
             raise InputError(f"goals is {shown(data)}, expected trained, names and resets")
@@ -96,16 +96,16 @@ class Agent:
     Args:
         weights: the weights.
         network: the network that has them, with its scales and settings.
-        encoder: turns observations into bits; None where observations are bits.
+        encoder: turns observations into bits; None if observations are bits.
         first_action: the environment's number of the network's first output.
-        name: what it is called.
-        seed: of the actions, where they are drawn (outputs="random").
+        name: its name.
+        seed: of the actions, if they are drawn (outputs="random").
         episode: the number of the first episode, which decides them too.
-        actions: the actions as an environment takes them, where they are no numbers.
+        actions: the environment's actions, if they are not numbers.
         goals: the goals of its task, if there are several.
 
     Raises:
-        InputError: if an argument is not what it should be, or they do not fit together.
+        InputError: if an argument is wrong, or they do not fit together.
     """
 
     weights: Weights
@@ -166,18 +166,18 @@ class Agent:
         return self.network.settings
 
     def reset(self) -> None:
-        """Begin the next episode, or the first once more if nothing was done in it: no neuron is active."""
+        """Begin the next episode, or the first again if it has no step yet: no neuron is active."""
         number = self._acting.number + (self._acting.steps > 0)
         self._acting = Acting(self.network, self.weights, self.seed, number, record=False)
 
     def act(self, observation: Any) -> Any:
-        """Return the action for an observation, as the environment takes it: mostly its number."""
+        """Return the environment's action for an observation, usually a number."""
         bits = self.encoder(observation) if self.encoder is not None else None
         action = self._acting.act(bits_of(observation, self.network.inputs) if bits is None else bits)
         return self.first_action + action if self.actions is None else self.actions[action]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what its file holds."""
+        """Return the contents of its file."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -207,19 +207,19 @@ class Agent:
 
     @classmethod
     def load(cls, path: str | Path, env: Any = None, encode: Callable[[Any], Any] | None = None) -> Agent:
-        """Read an agent that `save` wrote.
+        """Read an agent from a file written by `save`.
 
         Args:
             path: the file.
             env: the environment it acts in, a function that makes it, or its id; needed where
-                observations are no bits, so that they can be read as they were.
-            encode: the function that turned observations into bits, where one did.
+                observations are not bits, because it has their form.
+            encode: the function that turned observations into bits, if one did.
 
         Returns:
             The agent.
 
         Raises:
-            InputError: if the file cannot be read, is no agent, or is one for other observations.
+            InputError: if the file cannot be read, is not an agent, or is one for other observations.
         """
         function("encode", encode)
         if env is not None and not (isinstance(env, str) or callable(env) or is_env(env)):
@@ -302,16 +302,16 @@ def _matrix(name: str, given: object) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation(Frozen):
-    """The returns of an agent in an environment, and by chance in episodes with the same seeds.
+    """The returns of an agent in an environment, and of chance in episodes with the same seeds.
 
     Chance is a network with random weights in every episode.
 
     Attributes:
         returns: The return of every episode, (episodes).
         lengths: Its steps, (episodes).
-        chance: The returns by chance, (episodes); None if it was left out.
+        chance: The returns of chance, (episodes); None if it was left out.
         seed: The seed of the first episode.
-        cut: How many of the agent's episodes the environment had not ended after the steps of
+        cut: The number of the agent's episodes that the environment had not ended after the steps of
             its settings.
         goals: The goals of the task, and the one that the agent was trained for, if there are
             several and each was tried: the episodes towards the first come first.
@@ -399,7 +399,7 @@ class Evaluation(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict(curves=True)` returns."""
+        """Read the data of `to_dict(curves=True)`."""
         given = instance("data", data, dict, "what Evaluation.to_dict(curves=True) returns")
         with reading("an evaluation"):
             if "curves" not in given:
@@ -462,22 +462,22 @@ def evaluate(
     options: Mapping[str, Any] | None = None,
     chance: bool = True,
 ) -> Evaluation:
-    """Let an agent act in a Gymnasium environment and return how well it does, with chance beside it.
+    """Let an agent act in a Gymnasium environment, and random networks for comparison.
 
     Args:
-        agent: what acts.
+        agent: the agent.
         env: an environment, wrapped or not, a function that makes one, or the id of one.
-        episodes: how many; episode k resets with seed + k. An agent that was trained for one of
-            several goals has so many towards each of them, and the summary says so.
+        episodes: their number; episode k resets with seed + k. An agent that was trained for one of
+            several goals has this many towards each of them, and the summary says so.
         seed: of the first episode.
-        options: for every reset, in the place of goals.
+        options: for every reset, instead of goals.
         chance: run random networks in the same episodes, too.
 
     Returns:
         The return of every episode.
 
     Raises:
-        InputError: if an argument is not what it should be, or the agent does not fit the environment.
+        InputError: if an argument is wrong, or the agent does not fit the environment.
     """
     instance("agent", agent, Agent, "an Agent, as Result.agent returns")
     episodes, seed = integer("episodes", episodes, 1, MAX_EPISODES), integer("seed", seed, 0, 2**31 - 1)

@@ -22,7 +22,7 @@ KEPT = 0.5  # the share of the episodes after a first success from which on a le
 
 @dataclass(frozen=True, eq=False)
 class Behaviour(Frozen):
-    """What happened in the episodes themselves; `best` shows only the best so far.
+    """A summary of all episodes; `best` shows only the best so far.
 
     An episode reached the goal if its EP is at or below the task's target. In a maze that is
     the paper's definition, an EP below N_steps; an agent that gets there late, after a pit,
@@ -55,14 +55,14 @@ class Behaviour(Frozen):
         Args:
             ep: The EPs.
             target: At or below it, an episode reached the goal; None if there is no such thing.
-            phase: After how many episodes goals move, if they do: then every phase counts as a
-                trial, but for the first and the last tenth, which are those of the trial.
+            phase: The episodes between two moves of the goals, if they move: then every phase counts as a
+                trial, except for the first and the last tenth, which belong to the whole trial.
 
         Returns:
             What they show.
 
         Raises:
-            InputError: If ep holds no numbers, or an argument is out of its range.
+            InputError: If ep has no numbers, or an argument is out of its range.
         """
         expected = "an array (trials, episodes) of numbers"
         numbers = instance("ep", ep, np.ndarray, expected)

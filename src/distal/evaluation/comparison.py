@@ -37,11 +37,11 @@ class Comparison(Frozen):
     """Learners side by side, in trials with the same seeds.
 
     Attributes:
-        names: What the learners are called here, in their order; those of the same name are numbered.
-        results: The evaluation of each learner, with chance beside it unless chance is a learner here.
+        names: The names of the learners, in their order; equal names are numbered.
+        results: The evaluation of each learner, with chance unless chance is a learner here.
         differences: Each pair of learners.
         most_trials: The limit of the trials for each goal, where they were added until all
-            differences were decided; None where their number was fixed.
+            differences were decided; None if their number was fixed.
     """
 
     names: tuple[str, ...]
@@ -89,7 +89,7 @@ class Comparison(Frozen):
 
     @property
     def decided(self) -> bool:
-        """Whether all differences are."""
+        """Whether all differences are decided."""
         return all(difference.decided for difference in self.differences)
 
     @cached_property
@@ -109,7 +109,7 @@ class Comparison(Frozen):
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """What the intervals and p-values of the differences are, in words."""
+        """The methods of the intervals and p-values, in words."""
         pairs = len(self.differences)
         if self.most_trials is not None:
             shared = f"; {pairs} pairs share its 5 %" if pairs > 1 else ""
@@ -121,7 +121,7 @@ class Comparison(Frozen):
         )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
-        """Return the numbers and every setting that made them, ready for JSON.
+        """Return the numbers and every setting, ready for JSON.
 
         With `curves`, also the best EP so far of every trial and episode: all that `from_dict` needs.
         """
@@ -150,7 +150,7 @@ class Comparison(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict(curves=True)` returns; the differences are computed again."""
+        """Read the data of `to_dict(curves=True)`; the differences are computed again."""
         given = instance("data", data, dict, "what Comparison.to_dict(curves=True) returns")
         with reading("a comparison"):
             if any("result" not in one for one in given["learners"]):
@@ -264,7 +264,7 @@ class Comparison(Frozen):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean best EP so far of every learner, with a 95 % band, and of its chance, dotted.
 
-        A band is 1.96 standard errors wide on either side. Chance has the scales of the learner beside it:
+        A band is 1.96 standard errors wide on either side. Chance has the scales of its learner:
         learners with other scales have another chance, in their colour.
 
         Args:

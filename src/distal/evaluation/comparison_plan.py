@@ -16,7 +16,7 @@ from distal.engines import Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
 from distal.evaluation.result import Result
-from distal.evaluation.trials import Conditions
+from distal.evaluation.trials import Conditions, per_goal
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
@@ -154,27 +154,27 @@ def compare(
 ) -> Comparison:
     """Train fresh networks with several learners, in trials with the same seeds, and compare them.
 
-    Chance stands beside each learner, as in `learn`, unless chance is one of them.
+    Each learner comes with chance, as in `learn`, unless chance is one of them.
 
     Args:
         learners: Two or more, each as `learn` takes it: a learner, a name or a file.
-        task: What is to be learned, as in `learn`.
+        task: The task, as in `learn`.
         episodes: Episodes in each trial.
         trials: Trials for each goal; with `until_decided`, as many more before each further look,
             or a tenth of those there are.
-        until_decided: Add trials until the confidence sequence of every difference leaves out
-            zero, or `most_trials` are run. The first look is after 100 trials or more.
+        until_decided: Add trials until the confidence sequence of every difference excludes
+            zero, or `most_trials` have run. The first look is after 100 trials or more.
         most_trials: That limit, for each goal; 1000 if left out.
         resample: Draw fresh weights after this many episodes.
         seed: The seed of all random numbers; a trial's own does not depend on how many there are.
         maze: Short for `task=maze`.
         engine: As in `learn`.
         progress: Called with the number of episodes run since its last call. If left out, a terminal
-            shows how far the work is; False shows nothing.
+            shows the progress; False shows nothing.
         **settings: As in `learn`.
 
     Returns:
-        The learners side by side, and each pair of them.
+        The result of each learner, and the difference of each pair.
 
     Raises:
         InputError: If an argument is wrong, or the curves would not fit in memory.
@@ -194,7 +194,7 @@ def _limits(conditions: Conditions, until_decided: bool, most_trials: int | None
         if most_trials is not None:
             raise InputError("most_trials is the limit of until_decided; leave it out, or set both")
         return trials, trials
-    first = max(trials, -(-FEWEST_PAIRS // len(conditions.task.goals)))
+    first = max(trials, per_goal(conditions.task, FEWEST_PAIRS))
     limit = max(first, MOST_TRIALS) if most_trials is None else most_trials
     return first, integer("most_trials", limit, first, MAX_COUNT)
 

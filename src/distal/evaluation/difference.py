@@ -34,8 +34,8 @@ class PairedDifference:
         second: The name of the other.
         mean: The mean of the first one's best EP minus the second one's, trial by trial.
         interval: The 95 % interval of the mean.
-        interval_by: "paired bootstrap", for this pair on its own; or "confidence sequence",
-            where trials were added, which holds at every number of trials and for all pairs at once.
+        interval_by: "paired bootstrap", for this pair alone; or "confidence sequence",
+            if trials were added, which is valid at every number of trials and for all pairs at once.
         signed_rank: p of the two-sided Wilcoxon signed-rank test, by Holm's method corrected for
             the number of pairs of learners; None where trials were added, since no such test
             allows that.

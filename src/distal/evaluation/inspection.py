@@ -58,11 +58,11 @@ WORSE, NOT_WORSE = "shown to be worse", "not shown to be worse"
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change of the rule does to its fitness, in the same trials.
+    """The effect of a change of the rule on its fitness, in the same trials.
 
     Attributes:
         fitness: The fitness of the changed rule.
-        difference: That minus the fitness of the rule itself; above 0 is worse.
+        difference: Its fitness minus the fitness of the whole rule; above 0 is worse.
         standard_error: The standard error of the difference.
         low: The lower end of its 95 % interval.
         high: Its upper end.
@@ -103,12 +103,12 @@ class Effect:
 
 @dataclass(frozen=True)
 class Knockout:
-    """A row that is given one of its two other changes.
+    """A row with one of its two other changes.
 
     Attributes:
         row: The row, 0 to 31.
-        change: What it is set to: 0 or the opposite; −1 or 1 for a row that is 0.
-        effect: What that does.
+        change: The new value: 0 or the opposite; −1 or 1 for a row that is 0.
+        effect: The effect.
         p: The p-value of the effect, after Holm's correction for the 64 of them.
     """
 
@@ -125,15 +125,15 @@ class Knockout:
 
 @dataclass(frozen=True)
 class Smallest:
-    """The rule that is left when rows are set to 0 one after another: the smallest that was found.
+    """The smallest rule found, by setting rows to 0 one after another.
 
-    It was searched in trials that favour it. Fresh trials judge it, and can only show that it is
-    worse, or fail to: `verdict` says which, and the interval of `fresh` how much worse it may be.
+    It was searched in trials that favour it. Fresh trials test it, and can only show that it is
+    worse, or fail to: `verdict` says which, and the interval of `fresh` bounds the loss.
 
     Attributes:
         rule: The rule.
         removed: The rows that were set to 0, in their order.
-        effect: It against the whole rule, in the trials in which it was found.
+        effect: Its comparison with the whole rule, in the trials in which it was found.
         fresh: The same in fresh trials.
         chance: The fitness of chance in the fresh trials.
     """
@@ -151,22 +151,22 @@ class Smallest:
 
     @property
     def verdict(self) -> str:
-        """Whether fresh trials show that it is worse than the whole rule, by their 95 % interval."""
+        """Whether fresh trials show it to be worse than the whole rule, by their 95 % interval."""
         return WORSE if self.fresh.low > 0 else NOT_WORSE
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection(Frozen):
-    """What a rule does, and which of its parts it needs.
+    """The findings about a rule: its behaviour, and the parts that it needs.
 
     Attributes:
         rule: The rule.
-        result: Its evaluation, with chance beside it.
-        usage: How often each row is used.
-        knockouts: What each row does when it is given each of its two other changes, 64 of them.
-        signal: What becomes of the rule if m is swapped, always +1, or always −1.
+        result: Its evaluation, with chance.
+        usage: The use of each row.
+        knockouts: The effects of giving each row each of its two other changes, 64 of them.
+        signal: The effects of swapping m, and of holding it at +1 or −1.
         sensitivity: For eta, theta, alpha_h and alpha_o, the effect of some values, in their order.
-        smallest: The smallest rule that was found and how it compares with the whole in fresh trials.
+        smallest: The smallest rule found, and its comparison with the whole rule in fresh trials.
     """
 
     rule: Rule
@@ -194,7 +194,7 @@ class Inspection(Frozen):
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
-        """What was found, as the rows of a table; `FINDINGS` is its caption."""
+        """The findings, as the rows of a table; `FINDINGS` is its caption."""
         often = np.argsort(-self.usage.rows, kind="stable")[:3]
         zeroed = [one for one in self.knockouts if one.matters and one.change == 0]
         worse = sorted(
@@ -240,16 +240,16 @@ class Inspection(Frozen):
 
     @property
     def needed(self) -> tuple[int, ...]:
-        """The rows of which a change makes a difference, after Holm's correction."""
+        """The rows with a change that makes a difference, after Holm's correction."""
         return tuple(sorted({one.row for one in self.knockouts if one.matters}))
 
     @property
     def idle(self) -> tuple[int, ...]:
-        """The rows that are used, and of which no change makes a difference that these trials show."""
+        """The rows used, but with no detectable effect in these trials."""
         return tuple(row for row in range(ROWS) if row not in {*self.needed, *self.usage.unused})
 
     def knockout(self, row: int, change: int) -> Knockout:
-        """Return what a row does when it is given another change."""
+        """Return the effect of giving a row another change."""
         row, change = integer("row", row, 0, ROWS - 1), integer("change", change, -1, 1)
         if change == self.rule.delta_w[row]:
             raise InputError(f"change is {change}, which row {row} has; give another")
@@ -310,7 +310,7 @@ class Inspection(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict(curves=True)` returns; a task other than a maze is only described."""
+        """Read the data of `to_dict(curves=True)`; a task other than a maze is only described."""
         given = instance("data", data, dict, "what Inspection.to_dict(curves=True) returns")
         with reading("an inspection"):
             result = Result.from_dict(given)
@@ -341,7 +341,7 @@ class Inspection(Frozen):
             )
 
     def summary(self) -> str:
-        """Return what was found in a few lines of text."""
+        """Return the findings in a few lines of text."""
         return "\n".join([self._asked, *(f"{about}: {finding}" for about, finding in self.findings)])
 
     def plot(self, what: str = "usage", ax: Axes | None = None) -> Axes:

@@ -122,7 +122,7 @@ def inspect(
     progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Inspection:
-    """Look into a rule: what it uses, what it needs, and how much of it could go.
+    """Look inside a rule: the rows it uses, the rows it needs, and the smallest rule found.
 
     It takes about 130 evaluations, all in the same trials. In a maze or another table that is
     a few seconds; elsewhere ask for few trials.
@@ -130,7 +130,7 @@ def inspect(
     Args:
         rule: A Rule, or a name: "paper:1" … "paper:15", "evolved:1" … "evolved:15",
             "champion:1" and so on, or the path of a rule's file.
-        task: What is to be learned, as in `learn`; the triple T-maze if left out.
+        task: The task, as in `learn`; the triple T-maze if left out.
         episodes: Episodes in each trial, two or more.
         trials: Trials for each goal; two in all, or more.
         resample: Draw fresh weights after this many episodes, two or more.
@@ -138,14 +138,14 @@ def inspect(
         maze: Short for `task=maze`.
         engine: As in `learn`.
         progress: Called with the number of episodes run since its last call. If left out, a terminal
-            shows how far the work is; False shows nothing.
+            shows the progress; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:
-        What was found.
+        The findings.
 
     Raises:
-        InputError: If an argument is wrong, or the learner is no rule.
+        InputError: If an argument is wrong, or the learner is not a rule.
     """
     checked(progress)
     plan = InspectionPlan.of(
@@ -170,7 +170,7 @@ def inspect_set(
     progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> RuleSet:
-    """Look for what several rules have in common.
+    """Find the common features of several rules.
 
     Args:
         rules: Two rules or more: "paper", "evolved", "champion", a folder that `evolve` wrote, or a
@@ -183,11 +183,11 @@ def inspect_set(
         maze: Short for `task=maze`.
         engine: As in `learn`.
         progress: Called with the number of episodes run since its last call. If left out, a terminal
-            shows how far the work is; False shows nothing.
+            shows the progress; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:
-        What was found.
+        The findings.
 
     Raises:
         InputError: If an argument is wrong, or there are fewer than two rules.

@@ -40,18 +40,18 @@ def learn(
     progress: Progress | bool | None = None,
     **settings: Unpack[SettingsDict],
 ) -> Result:
-    """Train fresh networks and return how well they did, with chance beside it.
+    """Train fresh networks with a learner, and with chance for comparison.
 
     Args:
         learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
             "paper:1" … "paper:15", "evolved:1" … "evolved:15", "champion:1" and so on, "hc",
             "chance", or the path of a learner's file.
-        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+        task: The task: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
         episodes: Episodes in each trial.
         trials: Trials for each goal; in a maze, for each final position.
         resample: Draw fresh weights after this many episodes.
-        switch: Move the goals after every so many episodes, or as a `Switch` says.
+        switch: Move the goals after this many episodes, or as a `Switch` describes.
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "steps", "reference" or "auto"; all give identical results. If left
@@ -61,12 +61,12 @@ def learn(
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.
         progress: Called with the number of episodes run since its last call. If left out, a terminal
-            shows how far the work is; False shows nothing.
+            shows the progress; False shows nothing.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
     Returns:
-        The best EP so far of every trial after every episode, and what follows from it.
+        The best EP so far of every trial after every episode, with summaries.
 
     Raises:
         InputError: If an argument is wrong, or the curves would not fit in memory.
@@ -121,7 +121,7 @@ def evaluated(
 
 
 def climb(climber: HillClimbing, **options: Any) -> Result:
-    """Train fresh networks by hill climbing; options and result are those of `learn`."""
+    """Train fresh networks by hill climbing; options and result as in `learn`."""
     return learn(
         instance("climber", climber, HillClimbing, "HillClimbing(sigma, alpha_h, alpha_o)"), **options
     )

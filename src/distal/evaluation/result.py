@@ -103,20 +103,20 @@ class Result(Frozen):
     Attributes:
         best: The lowest EP so far of every trial after every episode, (trials, episodes).
         learner: The learner.
-        task: What was to be learned.
+        task: The task.
         settings: The settings.
         trials: Trials for each goal.
         resample: After how many episodes fresh weights were drawn; None if never.
         seed: The seed.
         engine: The engine that ran the trials.
-        workers: The number of workers that was asked for.
+        workers: The requested number of workers.
         ep: The EP of every episode, (trials, episodes), if it was kept.
         hidden: The best hidden weights of each trial, (trials, H, I + 1 + H + O), if they were kept.
         output: The best output weights of each trial, (trials, O, H + 1), if they were kept.
-        chance: The same evaluation by chance, with the same trial seeds, unless it was left out.
-        cut: How many episodes ran out of steps before the environment ended them; their EP
-            says only what had happened until then.
-        switch: When goals moved, and where to, if they did. Then `best` is the lowest EP since
+        chance: The same evaluation of chance, with the same trial seeds; None if it was left out.
+        cut: The number of episodes that ran out of steps before the environment ended them; their EP
+            covers only the steps until then.
+        switch: The schedule of moving goals, if there is one. Then `best` is the lowest EP since
             the last move, and weights are the best of the last phase.
     """
 
@@ -221,12 +221,12 @@ class Result(Frozen):
 
     @property
     def phases(self) -> Phases | None:
-        """How fast each new goal was found, and what was left of old ones; None if goals did not move."""
+        """The speed of finding each new goal, and the memory of old ones; None if goals did not move."""
         return None if self.switch is None else Phases.of(self.best, self.goals, self.switch, self.target)
 
     @property
     def target(self) -> float | None:
-        """The EP at or below which the goal counts as reached; None if the task has no such thing."""
+        """The EP at or below which the goal counts as reached; None if the task has none."""
         return self.task.target(self.settings)
 
     @property
@@ -261,7 +261,7 @@ class Result(Frozen):
 
     @property
     def behaviour(self) -> Behaviour | None:
-        """What happened in the episodes themselves; None unless `ep` was kept."""
+        """A summary of all episodes; None unless `ep` was kept."""
         return None if self.ep is None else Behaviour.of(self.ep, phase=self._phase, target=self.target)
 
     @property
@@ -319,9 +319,9 @@ class Result(Frozen):
         return Goals(trained, tuple(task.goals), tuple(task.resets))
 
     def agent(self, trial: int | None = None) -> Agent:
-        """Return the network that did best in a trial as an agent that can act in an environment.
+        """Return the best network of a trial as an agent that acts in an environment.
 
-        Where it senses the same, its first episode is that of the trial, even if actions are drawn.
+        With the same inputs, its first episode is the trial's, even if actions are drawn.
 
         Args:
             trial: which trial, from 0; the first with the lowest EP if left out. Where goals
@@ -358,7 +358,7 @@ class Result(Frozen):
         )
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
-        """Return the numbers and every setting that made them, ready for JSON.
+        """Return the numbers and every setting, ready for JSON.
 
         With `curves`, also the best EP so far, and the EP if it was kept, of every
         trial and episode: all that `from_dict` needs.
@@ -392,7 +392,7 @@ class Result(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict(curves=True)` returns.
+        """Read the data of `to_dict(curves=True)`.
 
         Weights are not in it. A task other than a maze is only described: it can be shown, not run.
         """
@@ -406,7 +406,7 @@ class Result(Frozen):
             return replace(own, chance=cls._read(beside, Chance(**scales), shared_fields(given)))
 
     def save(self, path: str | Path) -> None:
-        """Write the curves, the weights and all that decided them to an NPZ file, which `load` reads.
+        """Write the curves, the weights and all settings to an NPZ file, which `load` reads.
 
         Args:
             path: The file; its name ends in .npz.
@@ -435,7 +435,7 @@ class Result(Frozen):
 
     @classmethod
     def load(cls, path: str | Path, task: AnyTask = None) -> Self:
-        """Read a result that `save` wrote, with the same numbers.
+        """Read a result from a file written by `save`, with the same numbers.
 
         A task that can be made again from its file, such as an environment by its id, is; any
         other is only described, unless it is given. A described one is enough for all numbers;
@@ -443,7 +443,7 @@ class Result(Frozen):
 
         Args:
             path: The file.
-            task: The task, given again: where it was made in Python.
+            task: The task again, if it was made in Python.
 
         Raises:
             InputError: If the file cannot be read, is damaged or no result, or is one of another task.
@@ -524,7 +524,7 @@ class Result(Frozen):
         return numbers
 
     def to_csv(self) -> str:
-        """Return every episode of every trial as a row: its EP and the best so far, chance's beside them."""
+        """Return every episode of every trial as a row: its EP and the best so far, and chance's."""
         return "".join(self.csv_pieces())
 
     def csv_pieces(self) -> Iterator[str]:
@@ -540,7 +540,7 @@ class Result(Frozen):
         return frame(episode_columns(self, range(len(self.best))))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean best EP so far over the episodes, and chance beside it, with 95 % bands.
+        """Draw the mean best EP so far over the episodes, and chance, with 95 % bands.
 
         A band is 1.96 standard errors wide on either side.
 

@@ -45,19 +45,19 @@ CLUSTERS = (
 
 @dataclass(frozen=True, eq=False)
 class RuleSet(Frozen):
-    """What several rules have in common.
+    """The common features of several rules.
 
     Attributes:
         rules: The rules.
-        results: The evaluation of each, with chance beside it.
-        usages: How often each rule uses its rows.
-        use: How often each row is used, the mean over the rules, (32).
+        results: The evaluation of each, with chance.
+        usages: The use of rows by each rule.
+        use: The use of each row, the mean over the rules, (32).
         consensus: The mean change of each row, each rule weighted by how often it uses the row;
             from −1 to 1, (32). 0 in a row that no rule uses.
         agreement: The share of that weight behind the most frequent change, (32).
         distances: The share of updates that two rules would make differently, (rules, rules).
         clusters: The cluster of each rule, from 1; rules of one cluster are nearer to one another,
-            on average, than half of what random rules are.
+            on average, than half the distance of random rules.
         order: The rules, from 0, in the order in which the clusters join them.
     """
 
@@ -111,7 +111,7 @@ class RuleSet(Frozen):
 
     @property
     def names(self) -> list[str]:
-        """What the rules are called; by their number where they have no name."""
+        """The names of the rules; numbers for rules without a name."""
         return [rule.name or f"rule {k}" for k, rule in enumerate(self.rules, start=1)]
 
     @property
@@ -148,7 +148,7 @@ class RuleSet(Frozen):
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
-        """What was found, as the rows of a table; `CLUSTERS` is its caption."""
+        """The findings, as the rows of a table; `CLUSTERS` is its caption."""
         apart = self.distances[np.triu_indices(len(self.rules), 1)]
         groups = [
             ", ".join(name for name, its in zip(self.names, self.clusters, strict=True) if its == cluster)
@@ -164,11 +164,11 @@ class RuleSet(Frozen):
         )
 
     def summary(self) -> str:
-        """Return what was found in a few lines of text."""
+        """Return the findings in a few lines of text."""
         return "\n".join(f"{about}: {finding}" for about, finding in self.findings)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the changes of all rules, the paler the less they are used; the consensus is the last column.
+        """Draw the changes of all rules, paler if they are used less; the consensus is the last column.
 
         Args:
             ax: Where to draw; on a new figure if left out.
@@ -184,14 +184,14 @@ class RuleSet(Frozen):
 
 
 def find_rules(given: object) -> tuple[Rule, ...]:
-    """Return the rules that are meant.
+    """Return the rules that names, folders or lists stand for.
 
     Args:
         given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
             rule files; a rule or what names one; or a list of all these.
 
     Raises:
-        InputError: If there is no such rule, or a folder holds none.
+        InputError: If there is no such rule, or a folder has none.
     """
     if isinstance(given, str | Path):
         if str(given) in SHIPPED:

@@ -33,7 +33,7 @@ class Conditions:
     """The conditions under which learners are evaluated; `of` checks them.
 
     Attributes:
-        task: What is to be learned.
+        task: The task.
         settings: The settings in force.
         episodes: Episodes in each trial.
         trials: Trials for each goal.
@@ -134,11 +134,11 @@ def batch_of(
         seeds: The seed of each learner.
         trials: Trials for each goal of the task.
         episodes: Episodes in each trial.
-        task: What is to be learned.
+        task: The task.
         settings: The network and the readings.
         resample: Draw fresh weights after this many episodes.
         record: As in `Batch`.
-        switch: When goals move, and where to.
+        switch: The schedule of moving goals.
 
     Returns:
         The batch.
@@ -167,6 +167,11 @@ def batch_of(
         record=record,
         switch=switch,
     )
+
+
+def per_goal(task: Task[Any], trials: int) -> int:
+    """Return how many trials each goal of a task has, so that there are at least so many in all."""
+    return -(-trials // len(task.goals))
 
 
 def chosen_task(task: AnyTask, maze: Maze | None = None) -> Task[Any]:

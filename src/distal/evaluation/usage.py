@@ -29,7 +29,7 @@ _PERIODS = 10  # the tenths of a trial
 
 @dataclass(frozen=True, eq=False)
 class Usage(Frozen):
-    """How often synapses selected each row.
+    """The number of times that synapses selected each row.
 
     Attributes:
         counts: Updates of synapses by tenth of the trial, layer and row, (tenths, 5, 32). The layers
@@ -74,7 +74,7 @@ class Usage(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Usage:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = instance("data", data, dict, "what Usage.to_dict returns")
         with reading("the use of rows"):
             counts = finite_numbers("counts", given["counts"], 3)

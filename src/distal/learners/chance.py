@@ -23,7 +23,7 @@ class Chance(Learner):
     Args:
         alpha_h: The scale of recurrent sums, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range.
@@ -43,5 +43,5 @@ class Chance(Learner):
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
-        """Draw fresh weights, whatever happened."""
+        """Draw fresh weights."""
         return Memory(network.fresh_weights(trial.seed, episode.number + 1))

@@ -21,7 +21,7 @@ _EPS = (9, 9, 7, 8, 7, 3, 5)  # as good as before, better and worse
 
 
 def check_learner(learner: Learner) -> None:
-    """Try whether a learner keeps what a learner promises; raise an InputError with the promise if not.
+    """Check a learner of your own; raise an InputError with the first broken promise.
 
     It trains networks of several shapes for some episodes, twice, and is written as a file and read
     again. Its class need not be registered.

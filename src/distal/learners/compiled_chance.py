@@ -23,7 +23,7 @@ def make(network: Network) -> Nothing:
 
 @inlined
 def update(own, given, running):
-    """Draw fresh weights, whatever happened."""
+    """Draw fresh weights."""
     fresh_weights(running, running.now[0].episode + 1)
 
 

@@ -92,7 +92,7 @@ def add(weights, exists, sources, neurons, change, spread):
 
 @inlined
 def step(own, given, running):
-    """Change every weight by what its neurons do in this step, then normalise."""
+    """Change every weight by the activity of its neurons in this step, then normalise."""
     learner = running.now[0].learner
     coefficients, eta = given.coefficients[learner, own.m[0]], given.eta[learner]
     for k in range(4):

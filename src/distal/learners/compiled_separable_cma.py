@@ -210,7 +210,7 @@ def move(own, running):
 
 @inlined
 def update(own, given, running):
-    """Note how good the network was, move the distribution after a generation, and draw another."""
+    """Record the network's EP, move the distribution after a generation, and draw the next network."""
     now = running.now[0]
     if own.count[0] < 0:
         start(own.hidden, running.hidden)

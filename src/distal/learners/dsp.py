@@ -39,7 +39,7 @@ def selected_rows(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the row of the rule that every synapse selects.
 
-    Entries of the matrices that are no synapses have a row too, but nothing to apply it to.
+    Entries of the matrices that are not synapses have a row too, without an effect.
 
     Args:
         network: The network.
@@ -84,7 +84,7 @@ class Rule(Learner):
         theta: The threshold of the traces, in [0, 1].
         alpha_h: The scale of recurrent sums in the network that the rule trains, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call the rule.
+        name: The name of the rule.
 
     Raises:
         InputError: If a change or a number is out of its range.
@@ -136,7 +136,7 @@ class Rule(Learner):
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as its file holds it."""
+        """Return the contents of the rule's file."""
         return {
             "format": self.file_format,
             "version": self.version,

@@ -112,7 +112,7 @@ class Eligibility(Hebbian):
         eta: The learning rate, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range.

@@ -40,10 +40,10 @@ class EvolutionStrategy(Learner):
 
     Args:
         sigma: The scale of the noise at first, in [0, 1].
-        factor: What σ is multiplied by after a success, in [1, 2]; with 1 it stays.
+        factor: The factor on σ after a success, in [1, 2]; with 1 it stays.
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range.

@@ -33,7 +33,7 @@ class HillClimbing(Learner):
         sigma: The scale of the noise, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call the climber.
+        name: The name of the climber.
 
     Raises:
         InputError: If a number is out of its range.

@@ -33,13 +33,13 @@ Kept = float | NDArray[Any] | Weights
 
 @dataclass(frozen=True)
 class Trial:
-    """What decides the random numbers and the course of a trial.
+    """The seed and the schedule of a trial.
 
     Args:
         seed: The seed of all random numbers.
         resample: Draw fresh weights after this many episodes; None for never.
         phase: The goal moves after this many episodes; None if it does not.
-        phases: How many phases there are; None for any number.
+        phases: The number of phases; None for any number.
 
     Raises:
         InputError: If a number is out of its range.
@@ -76,7 +76,7 @@ def flipped(settings: Settings, trial: Trial, episode: int) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Memory(Frozen):
-    """All that a learner carries from one episode into the next.
+    """The memory of a learner between two episodes.
 
     Args:
         weights: The weights of the next episode.
@@ -101,18 +101,18 @@ class Learner(ABC):
     (alpha_h and alpha_o of the paper's) from the numbers that have their names.
 
     Attributes:
-        kind: The word for it on the command line and in files, as "hc".
-        label: What people call one that has no name, as "hill climbing".
-        key: The field of a result's JSON that holds its parameters.
-        bare: Whether it stands inside other files without format and version.
+        kind: Its word on the command line and in files, such as "hc".
+        label: Its name in text if it has no other, such as "hill climbing".
+        key: The field of a result's JSON with its parameters.
+        bare: Whether other files contain it without format and version.
         file_format: The format that its file names.
         version: The version of that format.
         names: The names of its numbers, in the order of its continuous genes.
         ranges: The lowest and the highest value of each number that is not in [0, 1], by name.
-        genes: How many discrete and continuous genes it has; None: nothing to evolve. If that
-            depends on the network, the fewest; `genes_for` says how many.
-        discrete_genes: What its discrete genes are called in tables, before their number.
-        ignores: The readings that mean nothing to it.
+        genes: The numbers of its discrete and continuous genes; None if nothing evolves. If that
+            depends on the network, the fewest; `genes_for` gives the numbers.
+        discrete_genes: The name of its discrete genes in tables, before their number.
+        ignores: The readings that have no effect on it.
         within: Whether weights change within an episode, too; then it has `step`.
         compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
             `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
@@ -143,16 +143,16 @@ class Learner(ABC):
 
     @abstractmethod
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
-        """Return what the network carries into the next episode.
+        """Return the network's memory for the next episode.
 
         Args:
             network: The shape of the network.
-            trial: The seed, and when goals move. Where weights are drawn afresh, nobody asks.
-            memory: What the network carried into the episode.
+            trial: The seed, and when goals move. Not called before fresh weights.
+            memory: The network's memory from before the episode.
             episode: The episode that has just ended.
 
         Returns:
-            The weights of the next episode, and whatever else the learner remembers.
+            The weights of the next episode, and the rest of the learner's memory.
         """
 
     def step(
@@ -163,7 +163,7 @@ class Learner(ABC):
         Args:
             network: The shape of the network.
             trial: The seed, and when goals move.
-            memory: What the network carried into the episode.
+            memory: The network's memory from before the episode.
             weights: The weights of this step.
             recent: This step and the one before it as a record, its EP not yet known (nan):
                 `Network.sources` says of its last row what was active at each synapse.
@@ -174,7 +174,7 @@ class Learner(ABC):
         raise InputError(f"{type(self).__name__} has no method step, which a learner that is `within` needs")
 
     def check_network(self, network: Network) -> None:  # noqa: B027 - most can train any
-        """Refuse a network that it cannot train; a learner with numbers for each neuron overrides it."""
+        """Refuse a network that it cannot train; override it in a learner with numbers for each neuron."""
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -187,12 +187,12 @@ class Learner(ABC):
 
     @classmethod
     def genes_for(cls, network: Network) -> tuple[int, int] | None:
-        """Return how many genes it has for a network; override it where that depends on its size."""
+        """Return its number of genes for a network; override it if that depends on the network's size."""
         return cls.genes
 
     @classmethod
     def gene_names(cls, network: Network | None = None) -> tuple[str, ...]:
-        """Return what its genes are called in tables, the discrete ones first.
+        """Return the names of its genes in tables, the discrete ones first.
 
         Continuous genes have the names of the numbers, if there are as many of them; all others
         are counted from 0.
@@ -207,14 +207,14 @@ class Learner(ABC):
 
     @classmethod
     def from_genes(cls, discrete: Sequence[int], continuous: Sequence[float]) -> Self:
-        """Return the learner with these numbers; one with other genes says itself what they mean."""
+        """Return the learner with these numbers; override it if genes have another meaning."""
         make: Any = cls
         return cast(Self, make(*cls._scaled(cls._genes(discrete, continuous)[1])))
 
     def to_genes(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Return the genes that stand for it, discrete and continuous: `from_genes` makes it of them.
+        """Return its genes, discrete and continuous, from which `from_genes` makes it again.
 
-        Where a number has a range of its own, its last digit may be lost on the way.
+        A number with its own range may lose its last digit.
         """
         return (), self._unscaled()
 
@@ -252,9 +252,9 @@ class Learner(ABC):
         return own, numbers
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the file holds: format, version, a name if there is one, and the numbers.
+        """Return the contents of the file: format, version, a name if there is one, and the numbers.
 
-        One of a class that is not Distal's names its module too, so that whoever reads the file
+        A class that is not Distal's names its module too, so that a reader of the file
         knows what to import.
         """
         module = plugins.module_of(type(self))
@@ -264,7 +264,7 @@ class Learner(ABC):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         others = (field.name for field in fields(cast(Any, cls)))
         needed = (*cls.names, *(name for name in others if name not in (*cls.names, "name")))
         origin = ("module",) if "module" not in needed else ()

@@ -59,7 +59,7 @@ class NeuronCentric(Learner):
         eta: The learning rate, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range, or a row has another length.
@@ -93,12 +93,12 @@ class NeuronCentric(Learner):
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the file holds."""
+        """Return the contents of the file."""
         return {**super().to_dict(), "coefficients": [list(row) for row in self.coefficients]}
 
     @classmethod
     def genes_for(cls, network: Network) -> tuple[int, int] | None:
-        """Return how many genes it has for a network: its numbers, and eight for each neuron."""
+        """Return its number of genes for a network: its numbers, and eight for each neuron."""
         return 0, len(NUMBERS) + EACH * (network.hidden + network.outputs)
 
     @classmethod
@@ -129,7 +129,7 @@ class NeuronCentric(Learner):
         return cls(rows, *genes[: len(NUMBERS)])
 
     def to_genes(self) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """Return the genes that stand for it, to the last digit."""
+        """Return its genes, to the last digit."""
         own = ((value - LOWEST) / (HIGHEST - LOWEST) for row in self.coefficients for value in row)
         return (), (*self.numbers.values(), *own)
 

@@ -45,7 +45,7 @@ class OnlineHebbian(Hebbian):
         eta: The learning rate, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range.
@@ -67,12 +67,12 @@ class OnlineHebbian(Hebbian):
     def step(
         self, network: Network, trial: Trial, memory: Memory, weights: Weights, recent: Episode[Any]
     ) -> Weights:
-        """Change every weight by what its neurons do in this step, then normalise.
+        """Change every weight by the activity of its neurons in this step, then normalise.
 
         Args:
             network: The shape of the network.
             trial: The seed, and when goals move.
-            memory: What the network carried into the episode.
+            memory: The network's memory from before the episode.
             weights: The weights of this step.
             recent: This step, in the last row, and the one before it.
 

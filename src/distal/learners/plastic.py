@@ -42,19 +42,19 @@ class PlasticNetwork:
         learner: A learner, or a name such as "evolved:1", "hc", or the path of a learner's file.
         inputs: The number of inputs; observations are then as many zeros and ones.
         outputs: The number of actions.
-        task: In place of the two numbers: a task, an environment or its id. Then `act` takes its
-            observations as they are, and returns its actions.
-        seed: The seed of all random numbers; that of a trial repeats the trial.
+        task: Instead of the two numbers: a task, an environment or its id. Then `act` takes its
+            observations, and returns its actions.
+        seed: The seed of all random numbers; a trial's seed repeats the trial.
         resample: Draw fresh weights after this many episodes.
-        switch: The goal moves after this many episodes, if it does; some learners begin anew then.
+        switch: The goal moves after this many episodes; some learners then start again.
         settings: The settings of the network; or give them one by one, as keywords.
-        **options: As in `Settings`, but for the reading "outputs", which has the name of a number
+        **options: As in `Settings`, except the reading "outputs", which has the name of a number
             here: write settings=Settings(outputs="random").
 
     Attributes:
         learner: The learner.
         network: The shape of the network.
-        trial: Its seed, and when weights are fresh.
+        trial: Its seed, and the episodes with fresh weights.
         episode: The number of episodes that have ended.
 
     Raises:
@@ -106,7 +106,7 @@ class PlasticNetwork:
         Args:
             learner: The learner.
             network: The network.
-            trial: Its seed, and when weights are fresh.
+            trial: Its seed, and the episodes with fresh weights.
 
         Returns:
             The plastic network, before its first episode.
@@ -129,11 +129,11 @@ class PlasticNetwork:
 
     @property
     def weights(self) -> Weights:
-        """The weights of the episode under way, or of the next."""
+        """The weights of the current episode, or of the next."""
         return self._memory.weights
 
     def start_episode(self) -> None:
-        """Begin the next episode: no neuron is active. One that was begun and not ended is forgotten."""
+        """Begin the next episode: no neuron is active. An unfinished one is forgotten."""
         change = None
         if self.learner.within:
             change = partial(self.learner.step, self.network, self.trial, self._memory)
@@ -142,9 +142,9 @@ class PlasticNetwork:
         )
 
     def act(self, observation: Any) -> Any:
-        """Return the action for an observation: that of the task, or zeros and ones.
+        """Return the action for an observation of the task, or for zeros and ones.
 
-        An action is a number, or an array where that is what the environment takes.
+        An action is a number, or an array if the environment takes arrays.
 
         Raises:
             InputError: If no episode has begun, or the observation is not one of the task.
@@ -153,14 +153,14 @@ class PlasticNetwork:
         return self._first_action + action if self._actions is None else self._actions[action]
 
     def end_episode(self, *, ep: float | None = None, reward: float | None = None) -> None:
-        """End the episode: the learner hears how good it was, and changes the weights.
+        """End the episode: the learner gets its score, and changes the weights.
 
         Args:
             ep: The episodic performance, lower is better.
-            reward: In its place a reward, higher is better: ep is minus the reward.
+            reward: Instead of ep, a reward, higher is better: ep is minus the reward.
 
         Raises:
-            InputError: If there is not one of the two, no episode has begun, or it has no step.
+            InputError: If neither or both are given, no episode has begun, or it has no step.
         """
         if (ep is None) == (reward is None):
             raise InputError("end_episode takes either ep (lower is better) or reward (higher is better)")
@@ -196,7 +196,7 @@ class PlasticNetwork:
     # ------------------------------------------------------------------ files
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that its file holds; an episode under way is not in it."""
+        """Return the contents of its file, without an unfinished episode."""
         memory = {name: _packed(value) for name, value in self._memory.kept.items()}
         return {
             "format": FORMAT,
@@ -214,7 +214,7 @@ class PlasticNetwork:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write a JSON file, from which `load` goes on; an episode under way has to end first."""
+        """Write a JSON file, from which `load` continues; end the current episode first."""
         if self._acting is not None:
             raise InputError("an episode is under way; call end_episode before save")
         check_target(checks.path("path", path), SAVED)
@@ -222,7 +222,7 @@ class PlasticNetwork:
 
     @classmethod
     def load(cls, path: str | Path, task: AnyTask = None) -> PlasticNetwork:
-        """Read a network that `save` wrote, as it was after its last episode.
+        """Read a network from a file written by `save`, as it was after its last episode.
 
         Args:
             path: The file.
@@ -305,7 +305,7 @@ def episodes(
     seed: int,
     resample: int | None = None,
 ) -> Iterator[Episode[W]]:
-    """Train one network with any learner, without end; yield each episode.
+    """Train one network with any learner; yield one episode after another, without end.
 
     Args:
         learner: A learner, or what `find_learner` takes.

@@ -43,7 +43,7 @@ HEBB = Eligibility(1, 0, 0, 0, -1, 0, 0, 0, decay=1, eta=0.5, alpha_h=0.2, alpha
 
 
 def register(kind: type[L], default: L | None = None) -> type[L]:
-    """Make a kind of learner known to everything that takes learners.
+    """Register a kind of learner everywhere that learners are accepted.
 
     Do it in the file that defines the kind, so that the workers of an executor know it too.
 
@@ -79,7 +79,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
 
 
 def unregister(kind: str) -> None:
-    """Forget a kind that `register` made known, by its word; the built-in ones stay."""
+    """Remove a registered kind, by its word; the built-in ones stay."""
     others = [word for word, one in KINDS.items() if one not in OURS]
     del KINDS[one_of("kind", kind, others)]
     DEFAULTS.pop(kind, None)

@@ -162,7 +162,7 @@ class SeparableCMA(Learner):
         sigma: The scale of the noise at first, in [0, 1].
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
         alpha_o: The scale of feedback sums, in [0, 1].
-        name: What to call it.
+        name: Its name.
 
     Raises:
         InputError: If a number is out of its range.
@@ -182,7 +182,7 @@ class SeparableCMA(Learner):
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:
-        """Note how good the network was, move the distribution after a generation, and draw another."""
+        """Record the network's EP, move the distribution after a generation, and draw the next network."""
         kept: dict[str, Any] = dict(memory.kept)
         eps, following = kept.pop("eps", None), episode.number + 1
         if eps is None:  # the first weights are the mean, and none of its generations

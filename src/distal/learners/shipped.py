@@ -87,7 +87,7 @@ def champion_rules() -> tuple[Rule, ...]:
 
 
 def champion_record(number: int) -> dict[str, Any]:
-    """Return how a champion, 1 for `champion:1`, was found, and what it did on held-out trials."""
+    """Return the record of a champion's search and of its held-out trials; 1 is `champion:1`."""
     champions = _entries("champion")
     record: dict[str, Any] = champions[integer("champion number", number, 1, len(champions)) - 1]["record"]
     return deepcopy(record)
@@ -131,7 +131,7 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
 
 
 def find_learner(learner: Learner | str | Path) -> Learner:
-    """Return the learner that is meant.
+    """Return the learner that a name, a word or a file stands for.
 
     Args:
         learner: A learner of a registered kind, a rule's name ("paper:1", "evolved:1",
@@ -142,7 +142,7 @@ def find_learner(learner: Learner | str | Path) -> Learner:
         The learner.
 
     Raises:
-        InputError: If it is nothing of the kind, or the file is damaged.
+        InputError: If it is none of these, or the file is damaged.
     """
     if isinstance(learner, str | Path):
         if str(learner) in DEFAULTS:

@@ -304,6 +304,18 @@ def root(typing_context: Any, vector: Any) -> Any:
 
 
 @intrinsic
+def ones(typing_context: Any, vector: Any) -> Any:
+    """ones(vector): how many bits of each lane are 1."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        name = f"llvm.ctpop.v{vector.n}i{vector.dtype.bitwidth}"
+        kind = ir.FunctionType(vector.llvm, [vector.llvm])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+    return vector(vector), generate
+
+
+@intrinsic
 def lowest_bit(typing_context: Any, bits: Any) -> Any:
     """lowest_bit(bits): the place of the lowest set bit of an integer that is not 0."""
 

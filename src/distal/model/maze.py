@@ -51,7 +51,7 @@ class Maze:
         picture: One string per row: `#` wall, `.` empty, `S` start, and a different digit or
             letter for each final position. Rectangular, at most 255 × 255, closed by walls,
             every final position within reach of the start.
-        heading: Which way the agent looks at the start: north, east, south or west.
+        heading: The heading of the agent at the start: north, east, south or west.
 
     Raises:
         InputError: If the picture or the heading is wrong; it says where.
@@ -150,7 +150,7 @@ class Maze:
         return sum(self.start_distances) / len(self.finals)
 
     def sense(self, cell: Cell, heading: int) -> tuple[int, int, int]:
-        """Say whether there is a wall (1) or not (0) to the left, in front, to the right."""
+        """Return the walls to the left, in front and to the right: 1 for a wall, else 0."""
         cell, heading = self._place(cell, heading)
         left, front, right = (_next(cell, (heading + turn) % 4) for turn in (-1, 0, 1))
         return int(self.walls[left]), int(self.walls[front]), int(self.walls[right])
@@ -159,8 +159,8 @@ class Maze:
         """Return the cell and heading after an action.
 
         Args:
-            cell: Where the agent is, (row, column).
-            heading: Which way it looks: 0 north, 1 east, 2 south, 3 west.
+            cell: The agent's cell, (row, column).
+            heading: Its heading: 0 north, 1 east, 2 south, 3 west.
             action: 0 stop, 1 left, 2 right, 3 straight.
             blocked: The reading of this name. A move into a wall leaves the agent in its
                 cell, with the heading it turned to ("turn") or the one it had ("stay").
@@ -232,7 +232,7 @@ _PICTURES = Path(__file__).parent / "mazes"
 def maze(name: str = DEFAULT_MAZE) -> Maze:
     """Return a maze by its name.
 
-    `triple-t` has corridors three cells wide: the paper's maze, as far as its numbers tell.
+    `triple-t` has corridors three cells wide: the maze that fits the paper's numbers best.
     `narrow-t`, the default until version 0.3, has corridors of one cell and T-junctions that all
     face north; `narrow-h` has junctions at right angles to each other.
 

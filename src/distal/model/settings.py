@@ -53,7 +53,7 @@ class Settings:
         steps: The most steps of an episode (N_steps), 1 to 10,000.
         outputs: How output sums become activations and an action: "winner", "binary" or "random".
         blocked: Whether a move into a wall turns the agent: "turn" or "stay".
-        m_ties: What m is when the EP equals the one before: "reward" or "punish".
+        m_ties: The m of an EP equal to the one before: "reward" (+1) or "punish" (−1).
         trace_pre: Which step's activations count as `pre`: "current" or "previous".
         normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
         neurons: Whether hidden neurons are "binary", as in the paper, or "sigmoid".
@@ -105,7 +105,7 @@ class Settings:
     def to_dict(self) -> dict[str, Any]:
         """Return the settings by name, ready for JSON; some only where they are not the paper's.
 
-        A network that is not Distal's has its module beside it.
+        A network that is not Distal's comes with its module.
         """
         origin = {ORIGIN: NETWORK.modules[self.network]} if self.network in NETWORK.modules else {}
         named = {name: value for name, value in asdict(self).items() if _LATER.get(name) != value}
@@ -113,7 +113,7 @@ class Settings:
 
     @classmethod
     def from_dict(cls, data: object) -> Settings:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = dict(instance("settings", data, dict, "what Settings.to_dict returns"))
         module, network = given.pop(ORIGIN, None), given.get("network", RECURRENT)
         if isinstance(network, str) and network.isidentifier() and not _is_network(network):

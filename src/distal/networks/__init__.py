@@ -56,7 +56,7 @@ _OURS = tuple(NETWORKS)
 
 
 def register(kind: type[N]) -> type[N]:
-    """Make a network known by its word.
+    """Register a network under its word.
 
     Args:
         kind: The class. Do this in the file that defines it, so that workers know it too.
@@ -65,7 +65,7 @@ def register(kind: type[N]) -> type[N]:
         The class, so that `@register` can stand above it.
 
     Raises:
-        InputError: If it is no network, or its word is taken.
+        InputError: If it is not a network, or its word is taken.
     """
     check_network(kind)
     for name in ("kind", "label"):

@@ -19,13 +19,13 @@ _STEPS = 5
 
 
 def check_network(kind: Any) -> None:
-    """Refuse a class that breaks a promise of `Network`, with the promise.
+    """Check a network of your own; refuse, in one line, a class that breaks a promise of `Network`.
 
     Args:
         kind: The class. It is made in several shapes, and takes some steps in each.
 
     Raises:
-        InputError: If it does not keep what `Network` says.
+        InputError: If it breaks a promise.
     """
     if not isinstance(kind, type) or not issubclass(kind, Network):
         raise InputError(f"kind is {shown(kind)}, expected a class that inherits from Network")

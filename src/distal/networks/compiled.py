@@ -94,7 +94,7 @@ class Running(NamedTuple):
     codes: Codes
     now: Any  # NOW (1)
     words: Any  # uint32 (32): random words for actions
-    spare: Any  # float32 (8)
+    spare: Any  # float32 (32)
 
 
 def in_eights(count: int) -> int:
@@ -121,7 +121,7 @@ def running(network: Network) -> Running:
         output_exists=exists[1],
         blocks=np.array([0, *network.blocks, into_hidden], np.int64),
         scales=np.zeros(max(1, len(network.scales)), np.float32),
-        bits=np.zeros(network.inputs, np.uint8),
+        bits=with_room(network.inputs, np.uint8),
         active=with_room(hidden, np.uint8),
         sums=with_room(outputs),
         outputs=with_room(outputs, np.uint8),
@@ -130,7 +130,7 @@ def running(network: Network) -> Running:
         codes=codes_of(network.settings),
         now=now,
         words=np.zeros(32, np.uint32),
-        spare=np.zeros(8, np.float32),
+        spare=np.zeros(32, np.float32),
     )
 
 
@@ -201,10 +201,10 @@ def fresh_weights(running, episode):
 @inlined
 def strongest(sums):
     """Return the first of the largest sums."""
-    best = 0
+    best, top = 0, sums[0]
     for o in range(1, len(sums)):
-        if sums[o] > sums[best]:
-            best = o
+        if sums[o] > top:
+            best, top = o, sums[o]
     return best
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.model.compiled_draws import F0, inlined
-from distal.model.lanes import load8, load32, pointer, select, splat8, splat32, store
+from distal.model.lanes import load8, load32, lowest_bit, mask_bits, pointer, select, splat8, splat32, store
 from distal.networks.compiled import (
     BINARY,
     CURRENT,
@@ -18,7 +18,6 @@ from distal.networks.compiled import (
     SIGMOID,
     CompiledNetwork,
     clear,
-    copy,
     with_room,
 )
 from distal.networks.compiled_logistic import logistic8
@@ -28,21 +27,15 @@ from distal.networks.network import Network
 class Own(NamedTuple):
     """What the network keeps from one step to the next, and the sums of a step."""
 
-    came: Any  # uint8 (columns[0]): what is active before the step: inputs, bias, hidden, outputs
-    rows: Any  # int64 (columns[0] + 1): where the weights from active sources begin
+    came: Any  # uint8 (hidden + outputs): which hidden neurons and outputs were active in the step before
     passed_on: Any  # float32 (hidden): what hidden neurons passed on in the step before
     sums: Any  # float32 (hidden): those of the hidden neurons
 
 
 def make(network: Network) -> Own:
     """Return the arrays of a network."""
-    columns = network.columns[0]
-    return Own(
-        np.zeros(columns, np.uint8),
-        np.zeros(columns + 1, np.int64),
-        with_room(network.hidden),
-        with_room(network.hidden),
-    )
+    hidden = network.hidden
+    return Own(with_room(hidden + network.outputs, np.uint8), with_room(hidden), with_room(hidden))
 
 
 @inlined
@@ -53,20 +46,24 @@ def begin(own, running):
 
 
 @inlined
-def list_active(rows, active, first, last, count, width):
-    """List where the rows of the active sources among first … last − 1 begin; `count` are listed before."""
-    for p in range(first, last):
-        rows[count] = p * width
-        count += active[p]
-    return count
+def active_from(active, first, last):
+    """Return which of the neurons first … last − 1 are active, as bits; of the first 32 if they are more."""
+    bits = mask_bits(load32(active, first) > splat32(np.uint8(0)))
+    return bits if last - first >= 32 else bits & ((np.uint64(1) << np.uint64(last - first)) - np.uint64(1))
 
 
 @inlined
-def sum32(weights, rows, first, last, at):
-    """Add up 32 entries, from `at` on, of the rows that are listed as first … last − 1."""
+def sum32(weights, row, width, active, first, last):
+    """Add up 32 entries of the rows of those sources first … last − 1 that are active.
+
+    `row` is where the entries of source `first` begin, and `width` how far those of the next one are.
+    """
     total = splat32(F0)
-    for k in range(first, last):
-        total = total + load32(weights, rows[k] + at)
+    for some in range(first, last, 32):
+        bits = active_from(active, some, last)
+        while bits != np.uint64(0):
+            total = total + load32(weights, row + (some - first + lowest_bit(bits)) * width)
+            bits &= bits - np.uint64(1)
     return total
 
 
@@ -74,26 +71,22 @@ def sum32(weights, rows, first, last, at):
 def step(own, running):
     """Compute the hidden neurons, and the sums of the outputs."""
     into_hidden, into_output = pointer(running.hidden), pointer(running.output)
-    columns, hidden = running.hidden.shape
+    hidden = len(running.active)
     feed, outputs = len(running.bits) + 1, len(running.outputs)
-    neurons, rows, came = running.codes.neurons, own.rows, own.came
-    for p in range(feed - 1):
-        came[p] = running.bits[p]
-    came[feed - 1] = 1
-    sensed = list_active(rows, came, 0, feed, np.int64(0), hidden)
-    fed_back = list_active(rows, came, feed + hidden, columns, sensed, hidden)
-    recurrent = fed_back
-    if neurons == BINARY:
-        recurrent = list_active(rows, came, feed, feed + hidden, fed_back, hidden)
+    neurons, bits, came = running.codes.neurons, pointer(running.bits), pointer(own.came)
     alpha_h, alpha_o = splat32(running.scales[0]), splat32(running.scales[1])
     sums, passed_on, active = pointer(own.sums), pointer(own.passed_on), pointer(running.active)
+    feedback = hidden + outputs
     for at in range(0, hidden, 32):
-        from_inputs = sum32(into_hidden, rows, 0, sensed, at)
-        from_outputs = sum32(into_hidden, rows, sensed, fed_back, at)
-        from_hidden = sum32(into_hidden, rows, fed_back, recurrent, at)
-        if neurons == SIGMOID:
+        bias, row = (feed - 1) * hidden + at, feed * hidden + at
+        from_inputs = sum32(into_hidden, at, hidden, bits, 0, feed - 1) + load32(into_hidden, bias)
+        from_outputs = sum32(into_hidden, row + hidden * hidden, hidden, came, hidden, feedback)
+        from_hidden = splat32(F0)
+        if neurons == BINARY:
+            from_hidden = sum32(into_hidden, row, hidden, came, 0, hidden)
+        elif neurons == SIGMOID:
             for k in range(hidden):
-                weights = load32(into_hidden, (feed + k) * hidden + at)
+                weights = load32(into_hidden, row + k * hidden)
                 from_hidden = from_hidden + weights * splat32(passed_on[k])
         total = from_inputs + alpha_h * from_hidden + alpha_o * from_outputs
         store(sums, at, total)
@@ -101,12 +94,14 @@ def step(own, running):
     if neurons == SIGMOID:
         for at in range(0, hidden, 8):
             store(passed_on, at, logistic8(load8(sums, at)))
-    firing = list_active(rows, running.active, 0, hidden, np.int64(0), outputs)
     for at in range(0, outputs, 8):
         total = splat8(F0)
         if neurons == BINARY:
-            for k in range(firing):
-                total = total + load8(into_output, rows[k] + at)
+            for some in range(0, hidden, 32):
+                bits = active_from(active, some, hidden)
+                while bits != np.uint64(0):
+                    total = total + load8(into_output, (some + lowest_bit(bits)) * outputs + at)
+                    bits &= bits - np.uint64(1)
         elif neurons == SIGMOID:
             for k in range(hidden):
                 total = total + load8(into_output, k * outputs + at) * splat8(passed_on[k])
@@ -114,20 +109,34 @@ def step(own, running):
 
 
 @inlined
+def copy32(into, first, numbers, count):
+    """Copy so many bytes to where `first` is; up to 32 behind them are overwritten."""
+    for at in range(0, count, 32):
+        store(pointer(into), first + at, load32(pointer(numbers), at))
+
+
+@inlined
+def note_into_hidden(own, running):
+    """Note what is active at the synapses of the hidden neurons."""
+    feed = len(running.bits) + 1
+    copy32(running.into_hidden, 0, running.bits, feed - 1)
+    running.into_hidden[feed - 1] = 1
+    copy32(running.into_hidden, feed, own.came, len(own.came))
+
+
+@inlined
 def sources(own, running):
     """Note what was active at the synapses of this step, as traces pair it, and keep it for the next step."""
-    trace_pre = running.codes.trace_pre
-    feed, hidden = len(running.bits) + 1, len(running.active)
+    trace_pre, hidden = running.codes.trace_pre, len(running.active)
     if trace_pre == PREVIOUS:
-        copy(running.into_hidden, own.came)
-    for k in range(hidden):
-        own.came[feed + k] = running.active[k]
-        running.into_output[k] = running.active[k]
+        note_into_hidden(own, running)
+    copy32(own.came, 0, running.active, hidden)
     for o in range(len(running.outputs)):
-        own.came[feed + hidden + o] = running.outputs[o]
+        own.came[hidden + o] = running.outputs[o]
+    copy32(running.into_output, 0, running.active, hidden)
     running.into_output[hidden] = 1
     if trace_pre == CURRENT:
-        copy(running.into_hidden, own.came)
+        note_into_hidden(own, running)
 
 
 compiled = CompiledNetwork(make, begin, step, sources)

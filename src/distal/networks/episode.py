@@ -130,14 +130,14 @@ def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, epi
     """Run one episode of a trial.
 
     Args:
-        network: The network; its settings say how many steps an episode has.
+        network: The network; its settings set the number of steps.
         weights: Its weights.
         task: The task and its goal.
         seed: The seed of the trial.
         episode: The number of the episode, from 0.
 
     Returns:
-        What happened.
+        The episode.
 
     Raises:
         InputError: If an argument is wrong, or they do not fit together.

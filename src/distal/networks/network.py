@@ -81,9 +81,9 @@ class Network(ABC):
         **scales: The numbers in `scales`, each in [0, 1]; the default of one that is left out.
 
     Attributes:
-        kind: The word for it in settings, files and on the command line.
-        label: What people call it.
-        scales: The numbers that it takes from a learner's, by name, and the value where a learner
+        kind: Its word in settings, files and on the command line.
+        label: Its name in text.
+        scales: The numbers that it takes from a learner, by name, with the value if a learner
             has none.
         compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
             `CompiledNetwork`; None if there is none. A class that inherits from another says it anew.
@@ -136,7 +136,7 @@ class Network(ABC):
 
         Args:
             weights: The weights of this episode.
-            state: What the step before left, or `start`.
+            state: The state after the step before, or `start`.
             inputs: The inputs of this step, the bias last, (I + 1).
 
         Returns:
@@ -149,7 +149,7 @@ class Network(ABC):
 
         Args:
             record: The episode, with the activations of every step.
-            trace_pre: The reading of this name; `before` gives what it says of activations that
+            trace_pre: The reading of this name; `before` applies it to activations that
                 feed the next step.
 
         Returns:
@@ -230,7 +230,7 @@ class Network(ABC):
 
         Args:
             weights: The weights of this episode.
-            state: What the step before left, or `start`.
+            state: The state after the step before, or `start`.
             inputs: The inputs of this step, the bias last.
             word: Draws the random word of this step.
 

@@ -267,7 +267,7 @@ class Config:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
-        """Read what `to_dict` returns, or returned in version 0.1; a task that is no maze is a StoredTask."""
+        """Read the data of `to_dict`, also of version 0.1; a task that is not a maze is a StoredTask."""
         given = instance("data", data, dict, "what Config.to_dict returns")
         try:
             return cls._read(dict(given))

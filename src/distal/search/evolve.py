@@ -77,22 +77,22 @@ def evolve(
 
     Args:
         learner: "dsp", "hc", or the word for another kind that has genes.
-        task: What is to be learned: a Maze, a table, an environment or its id, as in `task_of`;
+        task: The task: a Maze, a table, an environment or its id, as in `task_of`;
             the triple T-maze if left out.
         maze: Short for `task=maze`.
         runs: Independent runs.
         generations: Generations after the first population; 300 if left out.
-        budget: Episodes that each run may take, in place of a number of generations.
+        budget: Episodes that each run may take, instead of a number of generations.
         trials: Trials for each goal, in an evaluation; in a maze, for each final position.
         episodes: Episodes in each trial.
         seed: The seed of all random numbers.
         search: The search and its options; the paper's `GeneticAlgorithm()` if left out. `Islands`,
             `Restarts` and `Race` wrap it.
-        begin_with: Learners, their names or their files, with which the first population of each run
-            begins; the rest of it is drawn.
-        finalists: How many of a run's best are measured on `fresh` trials of their own to choose the
+        begin_with: Learners, their names or their files, for the first population of each run;
+            the rest of it is random.
+        finalists: The number of a run's best that are measured on `fresh` new trials to choose the
             winner; 0 takes the leader of the last generation.
-        fresh: Trials on which every winner, and chance beside it, is measured again, for all goals
+        fresh: Trials on which every winner, with chance, is re-measured, for all goals
             together; 400 if left out.
         fitness: The measure of a trial: its best EP ("best", the paper), the mean EP of its last K
             episodes ("last:K"), or of all ("mean"), or whether it misses the goal ("missed").
@@ -106,7 +106,7 @@ def evolve(
             population on; the winners are re-measured after the last call. It is called in the
             thread that called `evolve`, which waits for it. What it raises ends the evolution; the
             folder then holds this generation too, and can be resumed. If left out, a terminal shows
-            how far the work is; False shows nothing.
+            the progress; False shows nothing.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
             it has a limit, or 100.
 
@@ -197,8 +197,8 @@ def resume(
     """Continue the runs in a folder; runs that are finished are only read, without their environment.
 
     Args:
-        out: The folder that `evolve` kept the runs in.
-        task: The task again, where it was made in Python and cannot be rebuilt from the folder;
+        out: The folder of the runs.
+        task: The task again, if it was made in Python and cannot be rebuilt from the folder;
             another one is refused.
         generations: Run up to this generation instead of the number that the folder names.
         budget: Or as far as this many episodes of each run allow, from its first generation on.

@@ -63,7 +63,7 @@ class GeneticAlgorithm(Algorithm):
 
     Args:
         population: Individuals.
-        elite_count: How many of the best are copied unchanged.
+        elite_count: The number of the best that are copied unchanged.
         crossover: Probability that a child has two parents.
         mutation: Probability that a discrete gene is redrawn.
         deviation: Standard deviation of the noise on continuous genes.
@@ -114,7 +114,7 @@ class GeneticAlgorithm(Algorithm):
         return GeneticSearch(discrete, continuous, seed, self)
 
     def sizes(self, generations: int) -> dict[int, int]:
-        """Return how many generations of a run measure how many genotypes: kept elites are not measured."""
+        """Return the sizes of the generations of a run, with their numbers: kept elites are not measured."""
         children = self.population - (self.elite_count if self.elites == "kept" else 0)
         return dict(Counter({self.population: 1}) + Counter({children: generations}))
 

@@ -79,7 +79,7 @@ class Genotypes(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Finalists(Frozen):
-    """The individuals of a run that may be its best.
+    """The candidates for the best individual of a run.
 
     Attributes:
         genotypes: The genotypes, the best first.
@@ -109,7 +109,7 @@ class Finalists(Frozen):
         return cls(genotypes[places], fitness[places], born[places]).distinct(count)
 
     def distinct(self, count: int) -> Finalists:
-        """Return the first of them that are not alike.
+        """Return the first distinct ones.
 
         Args:
             count: How many, at most.

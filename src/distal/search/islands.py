@@ -26,7 +26,7 @@ _ISLAND = 22  # the part of a run's seed that seeds an island
 
 @dataclass(frozen=True)
 class Islands(Wrapper):
-    """Several populations in each run, which exchange their best.
+    """Several populations in each run that exchange their best.
 
     Args:
         search: The search of each island; it has to take individuals of others (`Search.immigrate`).
@@ -61,7 +61,7 @@ class Islands(Wrapper):
         return self.search.population * self.count
 
     def sizes(self, generations: int) -> dict[int, int]:
-        """Return how many generations of a run measure how many genotypes."""
+        """Return the sizes of the generations of a run, with their numbers."""
         return {size * self.count: times for size, times in self.search.sizes(generations).items()}
 
     def memory(self, genes: int) -> int:

@@ -20,13 +20,13 @@ class Step:
 
     Attributes:
         generation: The generation that has just been measured; 0 is the first population.
-        generations: The last one there will be, so an evolution has one step more than this.
+        generations: The last generation, so an evolution has one step more than this.
         best: The fitness of the best individual of each run, run 1 first: of this generation, or,
             with kept elites, the lowest so far.
         mean: The mean fitness of this generation: of each run's population, then of the runs.
-        evaluations: How many individuals were measured for it, in all runs together. Kept elites
+        evaluations: The number of individuals measured for it, in all runs together. Kept elites
             are not measured again.
-        seconds: How long it took, since the generation before was recorded.
+        seconds: The time since the generation before was recorded.
     """
 
     generation: int

@@ -24,7 +24,7 @@ A = TypeVar("A", bound=type[Algorithm])
 
 
 def register(kind: A) -> A:
-    """Make an algorithm known by its name, so that its runs on disk can be resumed.
+    """Register an algorithm under its name, so that its runs on disk can be resumed.
 
     Args:
         kind: A subclass of `Algorithm`; a decorator takes it too.
@@ -33,7 +33,7 @@ def register(kind: A) -> A:
         The same class.
 
     Raises:
-        InputError: If it is no algorithm, or another one has its name.
+        InputError: If it is not an algorithm, or another one has its name.
     """
     given: object = kind
     if not inspect.isclass(given) or not issubclass(given, Algorithm):

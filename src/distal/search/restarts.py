@@ -24,7 +24,7 @@ _START = 23  # the part of a run's seed that seeds a start
 
 @dataclass(frozen=True)
 class Restarts(Wrapper):
-    """A new start of each run, again and again; the finds of earlier starts stay.
+    """Repeated new starts of each run; the best of earlier starts are kept.
 
     Args:
         search: The search of a start.
@@ -46,7 +46,7 @@ class Restarts(Wrapper):
         return Restarted(discrete, continuous, seed, self.search, self.every)
 
     def sizes(self, generations: int) -> dict[int, int]:
-        """Return how many generations of a run measure how many genotypes."""
+        """Return the sizes of the generations of a run, with their numbers."""
         whole, rest = divmod(generations + 1, self.every)
         sizes = Counter({size: whole * times for size, times in self.search.sizes(self.every - 1).items()})
         if rest:

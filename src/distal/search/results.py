@@ -48,7 +48,7 @@ _RANGES = {
 
 @dataclass(frozen=True)
 class Fresh:
-    """How a learner does on fresh trials, which selection has not favoured, and chance on the same ones.
+    """The scores of a learner on fresh trials, which did not select it, and of chance on the same ones.
 
     Chance has the learner's scales of recurrent and feedback sums. Its numbers are None in a
     folder of runs that version 0.1 finished.
@@ -145,7 +145,7 @@ class Winner:
         learner: The learner.
         generation: The generation in which it first appeared.
         selected: The fitness that selected it, hence optimistic.
-        fresh: How it does on fresh trials.
+        fresh: Its scores on fresh trials.
     """
 
     run: int
@@ -188,7 +188,7 @@ class Winner:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Winner:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         instance("winner", data, dict, "what Winner.to_dict returns")
         needed = ("run", "generation", "selected", "remeasured", "learner")
         for name in needed:
@@ -227,7 +227,7 @@ class Evolved(Frozen):
         best: The best fitness of every generation, (runs, generations + 1).
         mean: The mean fitness, in the same shape.
         worst: The worst fitness, in the same shape.
-        seconds: How long it took.
+        seconds: The time it took.
         winners: The winner of each run.
     """
 
@@ -265,7 +265,7 @@ class Evolved(Frozen):
 
     @property
     def verdict(self) -> str | None:
-        """Whether the winners beat chance on fresh trials, and what to change if not; None without chance."""
+        """Whether the winners beat chance on fresh trials, with the remedy if not; None without chance."""
         found: dict[str, list[str]] = {}
         for one in self.winners:
             if one.fresh.beats_chance is not None:
@@ -281,7 +281,7 @@ class Evolved(Frozen):
         return f"Beats chance: {'; '.join(words)}.{change}"
 
     def summary(self) -> str:
-        """Return the outcome in a few lines of text: every winner on fresh trials, beside chance."""
+        """Return the outcome in a few lines of text: every winner on fresh trials, with chance."""
         lines = [f"{self._size}, seed {self.config.seed}; fitness: {self._measured}"]
         for one in self.winners:
             fresh = one.fresh
@@ -331,7 +331,7 @@ class Evolved(Frozen):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns; a task other than a maze is only described, and cannot be run."""
+        """Read the data of `to_dict`; a task other than a maze is only described, and cannot be run."""
         given = instance("data", data, dict, "what Evolved.to_dict returns")
         with reading("an evolution"):
             config = Config.from_dict(instance("config", given["config"], dict, "that of an evolution"))

@@ -46,7 +46,7 @@ class Wrapper(Algorithm):
         return self.search.population
 
     def sizes(self, generations: int) -> dict[int, int]:
-        """Return how many generations of a run measure how many genotypes."""
+        """Return the sizes of the generations of a run, with their numbers."""
         return self.search.sizes(generations)
 
     def memory(self, genes: int) -> int:

@@ -71,7 +71,7 @@ def _key(
 
 
 def write_gif(path: str | Path, frames: Sequence[Frame]) -> None:
-    """Write an animated GIF that repeats for ever."""
+    """Write an animated GIF that repeats."""
     path, frames = _checked(path, frames, GIF)
     # One palette for all, from the last frame, which has every colour: no flicker, and small differences.
     palette = Image.fromarray(frames[-1]).quantize(64)

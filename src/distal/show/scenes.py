@@ -53,10 +53,10 @@ class Scene:
     """A walk that a film shows.
 
     Attributes:
-        after: After how many episodes the agent walks like this.
+        after: The number of episodes before this walk.
         walk: The walk.
         kind: The word for the kind of learner.
-        since: The first episode, from 1, of those that it is the best of: where goals move, that
+        since: The first episode, from 1, of the range in which it is the best: if goals move, the first
             of the last phase.
     """
 
@@ -79,7 +79,7 @@ class Scene:
 
     @property
     def roles(self) -> list[str]:
-        """What the colours of the grid stand for."""
+        """The meanings of the grid's colours."""
         symbols = "".join(self.walk.picture.rows) if isinstance(self.walk, GridWalk) else grid.PIT
         return ["start", "goal", *(["pit"] if grid.PIT in symbols else [])]
 
@@ -89,7 +89,7 @@ class Scene:
         return LIGHT.get(self.kind, LIGHT["other"])
 
     def caption(self, step: int) -> tuple[str, str]:
-        """Return two lines: what is shown, and how far it is after a step or how it ended."""
+        """Return two lines: a title, and the progress after a step or the outcome."""
         walk, step = self.walk, integer("step", step, 0)
         if self.since == self.after:
             title = "the first episode" if self.after == 1 else f"episode {self.after:,}"
@@ -106,7 +106,7 @@ class Scene:
         return title, f"{ending}{pits}: EP {walk.ep}"
 
     def draw(self, step: int, scale: int) -> Frame:
-        """Draw where the agent is after a step, and where it has been."""
+        """Draw the agent after a step, and its path so far."""
         walk, scale = self.walk, integer("scale", scale, 1, MAX_SCALE)
         step = integer("step", step, 0, walk.steps)
         if isinstance(walk, MazeWalk):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, counted, function, path, shown
+from distal.base.checks import InputError, counted, path, shown
 from distal.base.files import PAGE, check_target, write_text
-from distal.engines import Batch, Progress, Runner, reference
+from distal.base.progress import checked, followed
+from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
@@ -55,15 +57,15 @@ def trials(
 
     Args:
         learner: A learner, or what `find_learner` takes.
-        against: Another learner, to set beside it.
-        goal: What the goal is called, in a maze the symbol of a final position; "3" if left out,
-            or the first if there is no 3. Where it moves, that of the first phase.
+        against: A second learner for the same trial.
+        goal: The name of the goal, in a maze the symbol of a final position; "3" if left out,
+            or the first if there is no 3. If it moves, the goal of the first phase.
         episodes: Episodes in the trial.
         resample: Draw fresh weights after this many episodes.
-        switch: Move the goal after every so many episodes, or as a `Switch` says.
+        switch: Move the goal after this many episodes, or as a `Switch` describes.
         seed: The seed of the evaluation, as in `learn`.
         maze: Short for `task=maze`.
-        task: What is to be learned, as in `learn`: a maze, a table, or an environment that is a
+        task: The task, as in `learn`: a maze, a table, or an environment that is a
             table; the triple T-maze if left out.
         **settings: As in `Settings`.
 
@@ -71,7 +73,7 @@ def trials(
         A batch of one trial for each learner.
 
     Raises:
-        InputError: If an argument is wrong, or the task is no table.
+        InputError: If an argument is wrong, or the task is not a table.
     """
     Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     world = chosen_task(task, maze)
@@ -150,13 +152,21 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
     return batch.task.inputs + 1, batch.settings.hidden, batch.task.outputs
 
 
-def run(batches: Sequence[Batch], seed: int, progress: Progress | None = None) -> Watched:
+def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = None) -> Watched:
     """Return trials that `check_page` has passed, run, and chance beside them.
 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
-    chance = by_chance(batches[0], seed)
     promised = len(batches) * batches[0].episodes
+    runner = Runner("reference")
+    expected = partial(pace.expected, batches[0], promised, runner)
+    with followed(progress, "learning", promised, expected) as hear:
+        return _run_all(batches, seed, promised, hear)
+
+
+def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:
+    """Return trials, run, and chance beside them; tell of as many episodes as were promised."""
+    chance = by_chance(batches[0], seed)
     report = _shared(progress, promised, promised + _CHANCE_COST * len(chance) * chance.episodes)
     random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
     runs = [_run_one(batch, report) for batch in batches]
@@ -209,17 +219,18 @@ def watch(
     against: Learner | str | Path | None = None,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Watched:
-    """Run a trial of one learner, or of two, with the reference engine, and chance beside it.
+    """Run a trial of one learner, or of two, with the reference engine, and chance for comparison.
 
     Args:
         learner: As in `trials`.
         against: As in `trials`.
         seed: As in `trials`.
         progress: Called with the number of episodes run since its last call. They add up to
-            those of the learners; the work for chance is shared out among them.
+            the learners' episodes; the work for chance is counted among them. If left out, a
+            terminal shows the progress; False shows nothing.
         **options: As in `trials`.
 
     Returns:
@@ -228,7 +239,7 @@ def watch(
     Raises:
         InputError: If an argument is wrong, or the work, or a recording, would be too large.
     """
-    function("progress", progress)
+    checked(progress)
     batches = trials(learner, against, seed=seed, **options)
     check_page(batches)
     return run(batches, int(seed), progress)

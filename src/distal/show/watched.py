@@ -27,12 +27,12 @@ class Watched(Frozen):
         seed: The seed of the evaluation, as in `learn`; the trial is its first one towards
             the goal.
         eps: The EP of every episode, (learners, episodes).
-        chance: The best EP so far by chance, (episodes): the mean of its first 200 trials
+        chance: The best EP so far of chance, (episodes): the mean of its first 200 trials
             towards the goal; where it moves, towards those of the trial, each in its phase.
-        recordings: What happened in the trial of each learner that the page cannot compute;
+        recordings: The recorded trial of each learner that the page cannot compute;
             None for the others.
-        usage: How often each row was used in the trial of each rule that is recorded, (32), counted
-            as `inspect` does; None for the others, which the page counts or which have no rows.
+        usage: The use of each row in the trial of each recorded rule, (32), counted
+            as by `inspect`; None for the others, which the page counts or which have no rows.
     """
 
     names: tuple[str, ...]
@@ -45,22 +45,22 @@ class Watched(Frozen):
 
     @property
     def task(self) -> Task[Any]:
-        """What is to be learned."""
+        """The task."""
         return self.batches[0].task
 
     @property
     def goal(self) -> str:
-        """What the goal is called; in a maze, the symbol of the final position. That of the first phase."""
+        """The name of the first phase's goal; in a maze, the symbol of the final position."""
         return self.goals[0]
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """What the goal of each phase is called; there is one phase, if the goal does not move."""
+        """The name of each phase's goal; there is one phase if the goal does not move."""
         return tuple(str(self.task.goals[goal]) for goal in self.batches[0].goals[0])
 
     @property
     def title(self) -> str:
-        """Who learns what."""
+        """The learners and the goal, in words."""
         names = " against ".join(self.names)
         moves = len(self.goals) > 1
         return f"{names}, learning {self.task.lesson(None if moves else self.goal)}"

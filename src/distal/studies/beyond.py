@@ -19,6 +19,7 @@ from distal.base.checks import InputError
 from distal.base.files import read_json
 from distal.engines import Runner, pace
 from distal.engines.batch import EPs
+from distal.evaluation.trials import per_goal
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
 from distal.search.results import Evolved
@@ -148,7 +149,7 @@ class Beyond(Scaled[BeyondStudy]):
             for test in _tests(question):
                 world, place = test.world, test.world.place
                 learners = len(test.cases) or len(question.compared) * size.runs
-                trials = place.per_goal(size.tested) * len(place.task.goals)
+                trials = per_goal(place.task, size.tested) * len(place.task.goals)
                 who = KINDS.get(test.kind, CHANCE) if test.cases else "all winners"
                 name, title = test.name(question), f"test {who}, {world.words}"
                 episodes, cost = (
@@ -238,7 +239,7 @@ class _Trials:
         world, size = test.world, self.size
         return self.stages.test(
             test.name(self.question), learners, np.full(len(learners), self.seed, np.uint64),
-            trials=world.place.per_goal(size.tested), episodes=world.episodes(size), task=world.place.task,
+            trials=per_goal(world.place.task, size.tested), episodes=world.episodes(size), task=world.place.task,
             settings=world.place.settings, resample=size.episodes if test.anew else None, every=True,
             switch=world.switch(size),
         )  # fmt: skip
@@ -253,7 +254,7 @@ def study_beyond(
     engine: str | Runner | None = None,
     progress: Callable[[Event], None] | bool | None = None,
 ) -> BeyondStudy:
-    """Ask what the paper leaves open: other neurons, networks and mazes, rules that keep, goals that move.
+    """Test rules beyond the paper: other neurons, networks and mazes, keeping, goals that move.
 
     `write_report` writes the report.
 
@@ -262,7 +263,7 @@ def study_beyond(
         seed: The seed of all random numbers.
         out: As in `reproduce`.
         force: As in `reproduce`.
-        engine: As in `reproduce`. What the engine cannot run goes to the next that can.
+        engine: As in `reproduce`. Work that it cannot run goes to the next engine that can.
         progress: Called with an `Event` as the questions proceed. If left out, a terminal shows how
             far the work is; False shows nothing.
 

@@ -232,17 +232,17 @@ _SIZES = ("name", "runs", "generations", "trials", "episodes", "fresh", "tested"
 
 @dataclass(frozen=True)
 class BeyondStudy(Finished):
-    """All that the study beyond the paper gave.
+    """The results of the study beyond the paper.
 
     Attributes:
         version: The version of Distal.
-        scale: How much was run.
+        scale: The scale of the run.
         seed: The seed.
         engine: The engine that ran the trials.
         machine: A description of the machine.
-        seconds: How long each stage took.
+        seconds: The time of each stage.
         evolutions: The winners of every evolution.
-        outcomes: What was measured for each question.
+        outcomes: The measurements for each question.
     """
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-beyond", 1)

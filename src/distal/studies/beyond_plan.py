@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from distal.evaluation.measures import BEST, LAST, MEAN
+from distal.evaluation.trials import per_goal
 from distal.model.readings import BINARY, SIGMOID
 from distal.model.settings import Settings
 from distal.search.config import Config
@@ -57,10 +58,6 @@ class Place:
         """The mean EP of an agent that takes the shortest way."""
         return self.task.maze.perfect
 
-    def per_goal(self, trials: int) -> int:
-        """Return how many trials each goal has, so that there are at least so many."""
-        return -(-trials // len(self.task.goals))
-
 
 @dataclass(frozen=True)
 class Condition:
@@ -76,7 +73,7 @@ class Condition:
         """Return the evolution of a kind of learner."""
         phases = _EVOLVED_PHASES if self.moving else 1
         return Config(
-            kind, scale.runs, scale.generations, self.place.per_goal(scale.trials), phases * scale.episodes,
+            kind, scale.runs, scale.generations, per_goal(self.place.task, scale.trials), phases * scale.episodes,
             seed, settings=self.place.settings, task=self.place.task, fresh=scale.fresh,
             fitness=f"{LAST}:{scale.last}" if self.fitness == LAST else self.fitness,
             switch=Switch(scale.episodes, NEW) if self.moving else None,

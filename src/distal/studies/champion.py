@@ -35,7 +35,7 @@ _FORMAT, _VERSION = "distal-champion", 1
 
 @dataclass(frozen=True)
 class HeldOut(Record):
-    """How a champion did on trials that no search has seen, and chance on the same ones.
+    """The scores of a champion on trials that no search has seen, and of chance on the same ones.
 
     Attributes:
         trials: How many.
@@ -47,7 +47,7 @@ class HeldOut(Record):
         chance_standard_error: Its standard error.
         p: From the two-sided paired t-test against chance.
         superiority: The share of trials in which it is better than chance; a tie counts half.
-        reached: The share of trials that reached the goal, or None where a task has no such thing.
+        reached: The share of trials that reached the goal; None if the task has no target.
         reached_low: The lower end of its 95 % interval.
         reached_high: The upper end.
         chance_reached: The share of chance's trials that did.
@@ -117,12 +117,12 @@ class HeldOut(Record):
 
 @dataclass(frozen=True)
 class Champion(Record):
-    """A champion and how it was found.
+    """A champion and the record of its search.
 
     Attributes:
         learner: The learner.
-        prize: What it is the best at: a word of `PRIZES`.
-        fitness: What a trial is judged by.
+        prize: Its prize: a word of `PRIZES`.
+        fitness: The measure of a trial.
         episodes: Of a trial.
         command: The command that finds it again.
         seed: The seed of all random numbers.
@@ -134,13 +134,13 @@ class Champion(Record):
         generations: Of each, after its first population.
         bred: Generations in which the finalists of all runs were bred together; 0 if the budget
             was too small for that.
-        candidates: How many measurements of candidates all of these made; those of elites in every
+        candidates: The number of measurements of candidates; those of elites in every
             generation count.
-        finalists: How many candidates were in the last race.
+        finalists: The number of candidates in the last race.
         selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
-        run_fitness: What the runs judged a trial by.
+        run_fitness: The measure of a trial in the runs.
         run_winners: The re-measured fitness of the winner of each run, by that.
-        held_out: How it did on held-out trials, measured once.
+        held_out: Its scores on held-out trials, measured once.
     """
 
     learner: Learner
@@ -176,12 +176,12 @@ class Champion(Record):
 
     @property
     def record(self) -> dict[str, Any]:
-        """How it was found, ready for JSON."""
+        """The record of the search, ready for JSON."""
         return {name: value for name, value in super().to_dict().items() if name != "learner"}
 
     @classmethod
     def from_dict(cls, data: object) -> Champion:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = instance("data", data, dict, "what Champion.to_dict returns")
         with reading("a champion"):
             unknown = set(given["record"]) - set(cls.__dataclass_fields__)

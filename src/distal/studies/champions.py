@@ -25,7 +25,7 @@ from distal.base.checks import InputError, counted, folder, integer, number, one
 from distal.base.folders import Folder
 from distal.engines import Runner, pace
 from distal.engines.batch import EPs
-from distal.evaluation.trials import chosen_task, settings_in
+from distal.evaluation.trials import chosen_task, per_goal, settings_in
 from distal.learners import Learner, chance_for
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
 from distal.model.settings import Settings, SettingsDict
@@ -76,7 +76,7 @@ class Champions(Study[Champion]):
         held_out: Held-out trials, for all goals together.
         learner: The word for a kind of learner.
         seed: The seed of all random numbers.
-        task: What is to be learned.
+        task: The task.
         settings: Network, steps and readings.
         command: How it was asked for, or None.
     """
@@ -254,7 +254,7 @@ class Champions(Study[Champion]):
     @property
     def held_out_trials(self) -> int:
         """Held-out trials for each goal."""
-        return -(-self.held_out // len(self.task.goals))
+        return per_goal(self.task, self.held_out)
 
     # ------------------------------------------------------------------ what is asked for
 
@@ -465,19 +465,19 @@ def champions(
         runs: Independent runs that share the budget; chosen by it if left out.
         seed: The seed of all random numbers.
         learner: "dsp", or the word for another kind that has genes.
-        task: What is to be learned; the triple T-maze if left out.
+        task: The task; the triple T-maze if left out.
         held_out: Held-out trials, for all goals together.
-        out: A folder to keep the work in. What it already holds is not done again; a folder of
+        out: A folder for the work. Finished stages in it are not run again; a folder of
             another search is refused.
         force: Start over in a folder that already holds a search.
-        command: How it was asked for, for the record.
+        command: The command that asked for it, for the record.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with an `Event` as the work advances. If left out, a terminal shows how
             far the work is; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:
-        The champion, with the record of how it was found.
+        The champion, with the record of its search.
 
     Raises:
         InputError: If an argument is wrong, the budget is too small, or the folder cannot be used.

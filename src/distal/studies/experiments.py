@@ -266,11 +266,11 @@ def reproduce(
     """Run the paper's experiments; `write_report` writes the report.
 
     Args:
-        scale: "quick", or "paper" for all of it.
+        scale: "quick", or "paper" for the full size.
         rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
         elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
         seed: The seed of all random numbers.
-        out: A folder to keep the work in. Stages that it already holds are read, the others
+        out: A folder for the work. Stages in it are read, the others
             are run and stored. A folder made with other options is refused.
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.

@@ -22,7 +22,7 @@ class Prize:
 
     Attributes:
         words: For people.
-        fitness: What a trial is judged by.
+        fitness: The measure of a trial.
         episodes: Of a trial.
         trials: For each goal, in an evaluation of a run.
         search: The search of a run.

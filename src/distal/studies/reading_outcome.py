@@ -265,19 +265,19 @@ class Findings(Record):
 
 @dataclass(frozen=True)
 class ReadingStudy(Finished):
-    """All that the study of readings gave: one outcome for the base, for every other value and maze.
+    """The results of the study of readings: one outcome for the base, every other value and every maze.
 
     Attributes:
         version: The version of Distal.
-        scale: How much was run.
+        scale: The scale of the run.
         seed: The seed.
         settings: The settings of the base.
-        elites: What the base does with elites.
+        elites: The base's reading of elites.
         maze: The maze of the base.
         engine: The engine that ran the trials.
         machine: A description of the machine.
-        seconds: How long each stage took.
-        outcomes: What was measured, the base first.
+        seconds: The time of each stage.
+        outcomes: The measurements, the base first.
     """
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-readings", 2)
@@ -299,7 +299,7 @@ class ReadingStudy(Finished):
 
     @property
     def base(self) -> Findings:
-        """What the base gave."""
+        """The outcome of the base."""
         return self.outcomes[0]
 
     @cached_property

@@ -66,7 +66,7 @@ class Record:
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns.
+        """Read the data of `to_dict`.
 
         Raises:
             InputError: If a field is not of its type, out of its range, or does not fit the others.
@@ -122,7 +122,7 @@ class Finished(Record):
         version: The version of Distal.
         seed: The seed.
         machine: A description of the machine.
-        seconds: How long each stage took.
+        seconds: The time of each stage.
     """
 
     FORMAT: ClassVar[tuple[str, int]]
@@ -135,7 +135,7 @@ class Finished(Record):
     seconds: dict[str, NotNegative]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and what made them, ready for JSON."""
+        """Return all numbers and settings, ready for JSON."""
         name, version = self.FORMAT
         seconds = {stage: round(value, 2) for stage, value in self.seconds.items()}
         more = {name: plain(getattr(self, name)) for name in self.MORE}
@@ -144,7 +144,7 @@ class Finished(Record):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         try:
             names = [cls.KEYS.get(name, name) for name in cls._kinds()]
             given = checks.fields(data, *cls.FORMAT, (*names, *cls.MORE))

@@ -38,14 +38,14 @@ CHANCE = {"chance": "dsp", "chance_hc": "hc"}
 
 @dataclass(frozen=True, eq=False)
 class Reproduction(Frozen):
-    """All that the experiments gave.
+    """The results of the experiments.
 
     A learner is "dsp" or "hc". A test is one of these, "dsp_resampled" or "hc_resampled", or
     "chance" or "chance_hc", which have the trials and the scales α of the rules and of the
     climbers.
 
     Attributes:
-        scale: How much was run.
+        scale: The scale of the run.
         seed: The seed.
         rules: "evolved" or "published".
         elites: "remeasured" or "kept".
@@ -54,13 +54,13 @@ class Reproduction(Frozen):
         engine: The engine that ran the trials.
         evolved: The evolution of each learner; no "dsp" with the published rules.
         otherwise: The same with the other reading of elites.
-        fresh: Every rule and climber on fresh trials, beside chance, by learner.
+        fresh: Every rule and climber on fresh trials, with chance, by learner.
         learners: The rules and the climbers, by learner.
         curves: The best EP so far, (rules, trials, episodes), by test.
         at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
             climber ("hc") and "chance", in new trials; chance has those of the rule.
         episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
-        seconds: How long each stage took.
+        seconds: The time of each stage.
         appendix: The paper's fifteen rules, whichever rules are tested otherwise.
     """
 
@@ -110,14 +110,14 @@ class Reproduction(Frozen):
         return order
 
     def best_curve(self, test: str) -> NDArray[np.int32]:
-        """Return the trials (trials, episodes) of the best rule or climber, or of chance beside it."""
+        """Return the trials (trials, episodes) of the best rule or climber, or of its chance."""
         one_of("test", test, self.curves)
         whose = CHANCE.get(test, test.removesuffix("_resampled"))
         curve: NDArray[np.int32] = self.curves[test][self.best(whose)]
         return curve
 
     def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
-        """Return how every rule, or climber, does beside chance after some episodes of the plain test."""
+        """Compare every rule, or climber, with chance after some episodes of the plain test."""
         one_of("learner", learner, self.learners)
         episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)
@@ -125,7 +125,7 @@ class Reproduction(Frozen):
         return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
 
     def origin(self, learner: str, number: int) -> str:
-        """Say where a rule or climber comes from: the run that evolved it, or its name in the paper."""
+        """Return the origin of a rule or climber: the run that evolved it, or its name in the paper."""
         one_of("learner", learner, self.learners)
         number = integer("number", number, 0, len(self.learners[learner]) - 1)
         if learner in self.evolved:

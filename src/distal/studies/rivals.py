@@ -123,16 +123,16 @@ class Outcome(tested.Outcome):
 
 @dataclass(frozen=True)
 class RivalStudy(Finished):
-    """All that the study of rivals gave.
+    """The results of the study of rivals.
 
     Attributes:
         version: The version of Distal.
         scale: How much was run: "quick", "middle" or "paper".
-        budget: How much that is.
+        budget: The budget of that scale.
         seed: The seed.
         machine: A description of the machine.
-        seconds: How long each stage took.
-        outcomes: What was measured in each task.
+        seconds: The time of each stage.
+        outcomes: The measurements in each task.
     """
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-rivals", 1)

@@ -46,13 +46,13 @@ class Stage:
 
     Attributes:
         name: The name, also of its file or folder.
-        title: What is done.
-        episodes: How many episodes it runs.
+        title: The work in a few words.
+        episodes: The number of its episodes.
         learner: The kind whose pace it has: dsp, hc or chance.
-        runs: How many runs an evolution has; 0 for a test.
-        group: The name under which people see it together with others; empty if they see it alone.
+        runs: The number of runs of an evolution; 0 for a test.
+        group: The name under which progress shows it together with others; empty if alone.
         heading: The title of the group, if it is not the name.
-        cost: How long an episode takes, in episodes of the paper's maze and network.
+        cost: The time of an episode, in episodes of the paper's maze and network.
         engine: The engine that has to run it, if no other can.
     """
 
@@ -98,12 +98,12 @@ def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage
 
 @dataclass(frozen=True)
 class Event:
-    """How a stage is doing.
+    """The progress of a stage.
 
     Attributes:
         stage: The stage.
-        done: How much of it is done, from 0 to 1.
-        detail: More about it, in a few words.
+        done: The finished share, from 0 to 1.
+        detail: A few more words.
     """
 
     stage: Stage
@@ -245,12 +245,12 @@ class Stages:
             seeds: One for each learner.
             trials: For each goal of the task.
             episodes: Of each trial.
-            task: What is to be learned.
+            task: The task.
             settings: Of network and episode.
             resample: Draw fresh weights after this many episodes.
             record: The episodes, from 1, whose values are wanted; all if left out.
             every: Return the EP of every episode instead of the best so far.
-            switch: When goals move, and where to.
+            switch: The schedule of moving goals.
         """
         stage = self.stages[name]
         # What decides the curves: a stored file made from anything else is run again.

@@ -74,7 +74,7 @@ class Scale:
 
     @classmethod
     def from_dict(cls, data: object) -> Scale:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = checks.instance("scale", data, dict, "a name and sizes")
         sizes = {one.name for one in fields(cls)} - {"name", "about"}
         if not set(given) <= {"name", *sizes}:
@@ -178,7 +178,7 @@ class Study(ABC, Generic[Outcome]):
 
         Args:
             engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-            out: A folder to keep the work in. Stages that it already holds are read, the others
+            out: A folder for the work. Stages in it are read, the others
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.
             progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how

@@ -149,17 +149,17 @@ class Transfer(Record):
 
 @dataclass(frozen=True)
 class TaskStudy(Finished):
-    """All that the study of tasks gave.
+    """The results of the study of tasks.
 
     Attributes:
         version: The version of Distal.
         scale: How much was run: "quick" or "full".
         seed: The seed.
         machine: A description of the machine.
-        seconds: How long each stage took.
-        outcomes: What was measured in each task.
+        seconds: The time of each stage.
+        outcomes: The measurements in each task.
         worlds: The set of tasks: "tables", or "steps".
-        transfers: What the rule of each task does in each other one; none in "tables".
+        transfers: The scores of each task's rule in the other tasks; none in "tables".
     """
 
     FORMAT: ClassVar[tuple[str, int]] = ("distal-tasks", 1)
@@ -180,7 +180,7 @@ class TaskStudy(Finished):
 
     @classmethod
     def from_dict(cls, data: object) -> TaskStudy:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         named = isinstance(data, dict) and data.get("worlds", TABLES) != TABLES
         return super().from_dict(data if named or not isinstance(data, dict) else {**data, **_LATER})
 
@@ -552,7 +552,7 @@ def study_tasks(
     engine: str | Runner | None = None,
     progress: Callable[[Event], None] | bool | None = None,
 ) -> TaskStudy:
-    """Ask in other tasks whether rules learn there: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
+    """Test whether rules learn in other tasks: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 
     With worlds "steps" the tasks are CartPole, MountainCar, Acrobot, Phototaxis, Pendulum and MiniGrid,
     and the rule of each is tried in the others. `write_report` writes the report.

@@ -10,6 +10,7 @@ import numpy as np
 
 from distal.engines import pace
 from distal.engines.batch import EPs
+from distal.evaluation.trials import per_goal
 from distal.learners import Learner
 from distal.model.settings import Settings
 from distal.search.config import Config
@@ -37,13 +38,9 @@ class Planned:
     engine: str | None
     marks: tuple[int, ...] = ()
 
-    def per_goal(self, trials: int) -> int:
-        """Return how many trials each goal has, so that there are at least so many."""
-        return -(-trials // len(self.task.goals))
-
     def tested(self, episodes: int) -> int:
         """Return the episodes of a test, whose trials have so many each."""
-        return self.per_goal(self.budget.tested) * len(self.task.goals) * episodes
+        return per_goal(self.task, self.budget.tested) * len(self.task.goals) * episodes
 
     def cost(self, engine: str | None) -> float:
         """Return how long an episode takes, in episodes of the paper's maze and network."""
@@ -53,7 +50,7 @@ class Planned:
         """Return the evolution of a kind of learner."""
         budget = self.budget
         return Config(
-            kind, budget.runs, budget.generations, self.per_goal(budget.trials), budget.episodes, seed,
+            kind, budget.runs, budget.generations, per_goal(self.task, budget.trials), budget.episodes, seed,
             settings=self.settings, task=self.task, fresh=budget.fresh,
         )  # fmt: skip
 
@@ -62,7 +59,7 @@ class Planned:
     ) -> EPs:
         """Return the EP of every episode of a test: of the long one, if no number of episodes is given."""
         eps: EPs = stages.test(
-            stage, [learner], np.array([seed], np.uint64), trials=self.per_goal(self.budget.tested),
+            stage, [learner], np.array([seed], np.uint64), trials=per_goal(self.task, self.budget.tested),
             episodes=episodes or self.budget.long, task=self.task, settings=replace(self.settings, flip=flip),
             every=True,
         )[0]  # fmt: skip

@@ -31,9 +31,9 @@ class _Played(NamedTuple):
 
 
 def check_task(task: Task[Any], *, seed: int = 0) -> None:
-    """Try whether a task keeps what a task promises; return if it does.
+    """Check a task of your own; refuse, in one line, the first broken promise.
 
-    Episodes of random actions are walked towards each of the first ten goals, twice with the same
+    Random actions run towards each of the first ten goals, twice with the same
     seed, and once in the table if there is one.
 
     Args:
@@ -41,7 +41,7 @@ def check_task(task: Task[Any], *, seed: int = 0) -> None:
         seed: The seed of the actions, and of the trials.
 
     Raises:
-        InputError: If it breaks a promise: one line that says which, where, and how to mend it.
+        InputError: If it breaks a promise: one line with the promise, the place and the fix.
     """
     seed = integer("seed", seed, 0, MAX_SEED)
     if isinstance(task, type):

@@ -214,20 +214,20 @@ def compiled_task(
     target: float | None = None,
     name: str | None = None,
 ) -> CompiledTask:
-    """Make a task of two functions, which runs in compiled code alone.
+    """Make a task of two functions, which runs entirely in compiled code.
 
     Args:
         reset: reset(random, goal) gives (state, observation), both tuples of numbers.
         step: step(state, action) gives (state, observation, reward, end).
         actions: The number of actions, from 0.
-        low: The lowest value of each number of an observation; whole numbers say that it is one.
+        low: The lowest value of each number of an observation; a whole number declares whole values.
         high: The highest values.
-        encode: How observations become bits: words, as "bins:3".
-        draws: How many random numbers `reset` is given.
+        encode: The encoding of observations as bits: words, such as "bins:3".
+        draws: The number of random numbers for `reset`.
         goals: The number of goals.
         steps: The most steps of an episode, unless settings say otherwise.
         target: The EP, minus the return, at or below which the goal counts as reached.
-        name: What to call the task.
+        name: The name of the task.
 
     Returns:
         The task.

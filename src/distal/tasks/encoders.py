@@ -221,7 +221,7 @@ class Encoder:
         """Make an encoder again, with the edges that it had.
 
         Args:
-            data: what `to_dict` returned.
+            data: the data.
             space: the space of the observations.
 
         Raises:

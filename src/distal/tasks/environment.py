@@ -47,7 +47,7 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
 
     Args:
         maze: A Maze, its name, its picture as text, or a file; the triple T-maze if left out.
-        heading: Which way the agent looks at the start; what the maze says if left out.
+        heading: The heading of the agent at the start; the maze's if left out.
         goal: The final position to find, from 0; drawn from the seed if left out.
         max_steps: The most steps of an episode.
         reward: With "episode" every reward is 0 but the last, which is −EP: the paper's
@@ -149,17 +149,17 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
 class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
     """Many agents, each in its own copy of a maze, moved together by NumPy.
 
-    Observations, rewards and goals are those of as many `MazeEnv`; agent k draws its
+    Observations, rewards and goals are the same as in as many `MazeEnv`; agent k draws its
     goals from the seed + k. After an episode has ended, the next step starts a new one and
     ignores the action, as Gymnasium's vector environments do. `info` holds arrays: cell
     (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of `reset` is one goal
-    for all agents, or a list with one for each; it holds for the episodes that `reset`
+    for all agents, or a list with one for each; it applies to the episodes that `reset`
     starts, not for later ones.
 
     Args:
         num_envs: The number of agents.
         maze: A Maze, its name, its picture as text, or a file; the triple T-maze if left out.
-        heading: Which way the agents look at the start; what the maze says if left out.
+        heading: The heading of the agents at the start; the maze's if left out.
         goal: The final position to find, from 0; drawn from the seed if left out.
         max_steps: The most steps of an episode.
         reward: As in `MazeEnv`.

@@ -115,7 +115,7 @@ class EnvWalk(Walk):
             self.truncated = self.cut = True
 
 
-Measure = Callable[[EnvWalk], float]
+Judge = Callable[[EnvWalk], float]
 
 
 def minus_return(walk: EnvWalk) -> float:
@@ -134,13 +134,13 @@ class EnvTask(Task[EnvWalk]):
         env: an environment, a function that makes one, or the id of a registered one.
         args: arguments for the function, or for `gymnasium.make`.
         options: options for `reset`, one for each goal.
-        starts: so many goals: goal k resets with seed k in every episode.
-        ep: says how good an episode was, lower is better; minus the return if left out.
+        starts: the number of goals: goal k resets with seed k in every episode.
+        ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
         encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
             name, "module:function".
         wrap: wrappers, the innermost first: classes or functions that take an environment, or
             their names, "module:Class".
-        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
+        actions: turns a continuous action into a few, "bins:3": three values of each number.
         scale: EPs are so many times minus the return, so that they are whole numbers.
 
     Raises:
@@ -157,7 +157,7 @@ class EnvTask(Task[EnvWalk]):
         args: Mapping[str, Any] | None = None,
         options: Sequence[Mapping[str, Any]] = ({},),
         starts: int | None = None,
-        ep: Measure | None = None,
+        ep: Judge | None = None,
         encode: object = None,
         wrap: object = None,
         actions: str | None = None,

@@ -46,7 +46,7 @@ class MazeTask(Task["MazeWalk"]):
         steps: The most steps of an episode, unless settings say otherwise; the usual 100 if None.
 
     Raises:
-        InputError: If it is no maze.
+        InputError: If it is not a maze.
     """
 
     maze: Maze
@@ -100,7 +100,7 @@ class MazeTask(Task["MazeWalk"]):
         return maze_name(self.maze)
 
     def lesson(self, goal: str | None) -> str:
-        """Return what is learned: the way to a final position; None is one that moves."""
+        """Return the goal in words: the path to a final position; None is one that moves."""
         return f"the way to {'a goal that moves' if goal is None else goal}"
 
     def __repr__(self) -> str:
@@ -129,17 +129,17 @@ def scaled_steps(maze: Maze) -> int:
 
 
 class MazeWalk(Walk):
-    """A walk through a maze, under way or over.
+    """A walk through a maze, complete or not.
 
     Args:
         maze: The maze.
         goal: The final position to find, from 0.
-        settings: How many steps there are, and what a blocked move does.
+        settings: The number of steps, and the effect of a blocked move.
 
     Attributes:
-        cells: Where the agent has been, from the start on.
-        headings: Which way it looked there: 0 north, 1 east, 2 south, 3 west.
-        pits: How often it has entered a pit.
+        cells: The cells of the agent, from the start on.
+        headings: Its heading there: 0 north, 1 east, 2 south, 3 west.
+        pits: The number of its entries into pits.
 
     Raises:
         InputError: If an argument is wrong, or the maze has no such goal.
@@ -175,7 +175,7 @@ class MazeWalk(Walk):
 
     @property
     def distance(self) -> int:
-        """The length of the shortest path that is left."""
+        """The length of the shortest remaining path."""
         return int(self.maze.distances[self.goal][self.cells[-1]])
 
     @property
@@ -184,7 +184,7 @@ class MazeWalk(Walk):
         return episodic_performance(self.steps, self.reached, self.distance, self.pits, self.settings.steps)
 
     def sense(self) -> tuple[int, int, int]:
-        """Return what the agent senses here: walls to the left, in front, to the right."""
+        """Return the agent's inputs: walls to the left, in front, to the right."""
         return self.maze.sense(self.cells[-1], self.headings[-1])
 
     def act(self, action: int) -> None:

@@ -119,7 +119,7 @@ def _is_symbol(symbol: str) -> bool:
 
 
 def position(env: Any) -> Any:
-    """Return what says where an environment's agent is; None if that is not known."""
+    """Return where an environment's agent is, as the environment says it; None if that is not known."""
     inner = getattr(env, "unwrapped", env)
     if hasattr(inner, "agent_pos"):  # MiniGrid's
         return inner.agent_pos, getattr(inner, "agent_dir", 0)

@@ -14,9 +14,9 @@ TASKS: dict[str, Callable[..., Any]] = {}  # what makes the task, by its word
 
 
 def register(word: str) -> Callable[[F], F]:
-    """Make a task known by a word, to `learn`, `evolve` and the command line.
+    """Register a task under a word, for `learn`, `evolve` and the command line.
 
-    It stands above a function or a class: `@register("corridor")`. What that returns is the task: a
+    Use it above a function or a class: `@register("corridor")`. The result of the call is the task: a
     task, a table, a maze or an environment. Arguments (`--env-arg NAME=VALUE`) go to it.
 
     Args:
@@ -26,7 +26,7 @@ def register(word: str) -> Callable[[F], F]:
         The decorator.
 
     Raises:
-        InputError: If the word is none, or is taken, or what it stands above cannot be called.
+        InputError: If the word is invalid or taken, or the decorated object cannot be called.
     """
     name = text("word", word, 50)
     if not name.replace("-", "_").isidentifier():
@@ -57,7 +57,7 @@ def unregister(word: str) -> None:
 
 
 def maker_of(word: object) -> Callable[..., Any] | None:
-    """Return what makes the task of a word, here or in an installed package; None if there is none."""
+    """Return the maker of the task of a word, here or in an installed package; None if there is none."""
     if not isinstance(word, str) or not word.replace("-", "_").isidentifier():
         return None
     if word not in TASKS:

@@ -13,7 +13,7 @@ from distal.base.checks import InputError, flag, function, instance, sequence, s
 from distal.model.maze import Maze
 from distal.tasks.classic_control import PREFIX, classic_task
 from distal.tasks.encoders import Encoder
-from distal.tasks.gym import EnvError, EnvTask, Measure, is_env, said
+from distal.tasks.gym import EnvError, EnvTask, Judge, is_env, said
 from distal.tasks.mazes import MazeTask
 from distal.tasks.naming import is_name, is_trusted, may_be_imported
 from distal.tasks.registry import maker_of
@@ -34,7 +34,7 @@ def task_of(
     args: Mapping[str, Any] | None = None,
     encode: object = None,
     starts: int | None = None,
-    ep: Measure | None = None,
+    ep: Judge | None = None,
     key: Key | None = None,
     tabulated: bool | None = None,
     wrap: object = None,
@@ -42,9 +42,9 @@ def task_of(
     scale: int | None = None,
     progress: Progress | None = None,
 ) -> Task[Any]:
-    """Return the task that is meant.
+    """Return the task that an environment, a table, a name or a file stands for.
 
-    An environment becomes a table where it can, so that every engine runs it.
+    An environment becomes a table if possible, so that every engine runs it.
 
     Args:
         given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
@@ -53,15 +53,15 @@ def task_of(
         args: arguments for the function, or for `gymnasium.make`.
         encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
             name, "module:function".
-        starts: so many goals: goal k resets with seed k in every episode.
-        ep: says how good an episode was, lower is better; minus the return if left out.
-        key: a function of the unwrapped environment that says which state it is in.
+        starts: the number of goals: goal k resets with seed k in every episode.
+        ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
+        key: a function of the unwrapped environment that returns its state.
         tabulated: whether an environment must become a table; None: if no number that it observes
             has many values, and it has few states.
         wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
-        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
-        scale: EP is so many times minus the return; a table whose rewards are not whole finds one.
-        progress: told how many more states have been found, while a table is made.
+        actions: turns a continuous action into a few, "bins:3": three values of each number.
+        scale: the factor on rewards; a table with fractional rewards finds its own.
+        progress: called with the number of new states, while a table is made.
 
     Returns:
         The task.
@@ -132,19 +132,19 @@ def _made(word: str, maker: Callable[..., Any], args: Mapping[str, Any]) -> Any:
 
 
 def rebuilt(data: object) -> Task[Any]:
-    """Make a task again from what its `to_dict` returned.
+    """Make a task again from the data of its `to_dict`.
 
     The id of an environment may name a module, which is imported if it is part of an installed
     package; no other code is run.
 
     Args:
-        data: what `to_dict` returned.
+        data: the data.
 
     Returns:
         The task: the same table, or the same environment and encoder.
 
     Raises:
-        InputError: if it cannot be made again, or would be another one here.
+        InputError: if it cannot be made again, or would differ here.
     """
     if isinstance(data, dict) and data.get("kind") == "compiled":
         return classic_task(data.get("name", ""), data.get("encoder"))

@@ -123,7 +123,7 @@ def _check_same(kept: Task[Any], task: Task[Any], what: str) -> None:
 
 
 def _identity(task: Task[Any]) -> dict[str, Any]:
-    """Return what makes a task the same one: of a table what it holds, wherever it came from."""
+    """Return the fields that two equal tasks share: of a table its content, wherever it came from."""
     content = task.about()
     found = content.pop("recipe")
     if isinstance(found, dict) and found.get("kind") == "registered":

@@ -25,19 +25,19 @@ _BYTES = 40  # of each, while they are drawn
 
 @dataclass(frozen=True)
 class Switch:
-    """When goals move, and where to.
+    """The schedule of moving goals.
 
     The episodes between two moves are a phase. A trial begins with its own goal, unless the
     goals are listed.
 
     Args:
-        every: After how many episodes the goal moves.
-        goals: "new": to another one, drawn from the seed of the trial. "back": to one that is
-            drawn, then back to the first, and so on. Or a list of the goals of all phases, by
-            number from 0, which begins anew when it ends; then all trials have the same.
+        every: The number of episodes between two moves.
+        goals: "new": to another one, drawn from the seed of the trial. "back": to a
+            drawn one, then back to the first, and so on. Or a list of the goals of all phases, by
+            number from 0, which repeats when it ends; then all trials have the same.
 
     Raises:
-        InputError: If a number is out of its range, or goals is nothing of the kind.
+        InputError: If a number is out of its range, or goals is none of these.
     """
 
     every: int
@@ -63,7 +63,7 @@ class Switch:
         return f"every {counted(self.every, 'episode')}, {goals}"
 
     def check_goals(self, goals: int) -> None:
-        """Refuse a task that does not have enough goals."""
+        """Refuse a task without enough goals."""
         goals = integer("the number of goals", goals, 1, _MOST_GOALS)
         if isinstance(self.goals, tuple):
             for one in self.goals:
@@ -75,7 +75,7 @@ class Switch:
             )
 
     def phases(self, episodes: int) -> int:
-        """Return how many phases there are in so many episodes; the last may be cut short."""
+        """Return the number of phases in a number of episodes; the last may be cut short."""
         return -(-integer("episodes", episodes, 1, MAX_COUNT) // self.every)
 
     def ends(self, episodes: int) -> NDArray[np.int64]:
@@ -91,8 +91,8 @@ class Switch:
         Args:
             first: The goal of each trial's first phase.
             seed: The seed of each trial.
-            goals: How many goals the task has.
-            phases: How many phases are wanted.
+            goals: The number of the task's goals.
+            phases: The number of phases.
 
         Returns:
             The goals, by number.
@@ -123,13 +123,13 @@ class Switch:
         return np.ascontiguousarray(row_of[:, :phases], np.int32)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a file says of it."""
+        """Return its fields in a file."""
         goals = list(self.goals) if isinstance(self.goals, tuple) else self.goals
         return {"every": self.every, "goals": goals}
 
     @classmethod
     def from_dict(cls, data: object) -> Switch:
-        """Read what `to_dict` returns."""
+        """Read the data of `to_dict`."""
         given = instance("switch", data, dict, "what Switch.to_dict returns")
         if set(given) != {"every", "goals"}:
             raise InputError(f"switch is {shown(data)}, expected what Switch.to_dict returns")

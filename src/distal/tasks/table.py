@@ -36,14 +36,14 @@ class Table(Frozen):
     nothing beyond the step, and does not end the episode.
 
     Args:
-        observations: The bits that are sensed in each state, (states, inputs).
+        observations: The bits sensed in each state, (states, inputs).
         following: The state that each action leads to, (states, actions).
         events: The class of each transition, (states, actions), 0 … 63.
-        costs: What an event costs beyond the step, (goals, events).
+        costs: The cost of an event beyond the step, (goals, events).
         ends: Whether an event ends the episode, (goals, events).
-        left: What it costs to be cut off in a state, (goals, states).
+        left: The cost of being cut off in a state, (goals, states).
         start: The state that every episode begins in, or one for each goal, (goals).
-        step_cost: What each step costs.
+        step_cost: The cost of each step.
 
     Raises:
         InputError: If a shape or a number is wrong.
@@ -95,25 +95,25 @@ class Table(Frozen):
         left: ArrayLike = 0,
         start: ArrayLike = 0,
     ) -> Table:
-        """Make a table from what each step costs and which states end an episode.
+        """Make a table from the cost of each step and the states that end an episode.
 
         The classes of transitions and the cost of a plain step are found here: transitions
         that cost the same and end the same are one event, the most common plain one is event 0.
 
         Args:
-            observations: the bits that are sensed in each state, (states, inputs).
+            observations: the bits sensed in each state, (states, inputs).
             following: the state that each action leads to, (states, actions).
-            costs: what each step costs, in whole numbers, (states, actions) or
+            costs: the cost of each step, in whole numbers, (states, actions) or
                 (goals, states, actions).
             ends: whether an episode ends when a state is entered, (states) or (goals, states).
-            left: what it costs to be cut off: a number, (states) or (goals, states).
+            left: the cost of being cut off: a number, (states) or (goals, states).
             start: the state that every episode begins in, or one for each goal, (goals).
 
         Returns:
             The table.
 
         Raises:
-            InputError: if a shape or a number is not what it should be, or the transitions
+            InputError: if a shape or a number is wrong, or the transitions
                 fall into too many classes.
         """
         sensed = whole_numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
@@ -151,7 +151,7 @@ class Table(Frozen):
 
     @property
     def sizes(self) -> str:
-        """How many states, inputs, actions and goals there are, in words."""
+        """The numbers of states, inputs, actions and goals, in words."""
         counts = {
             "state": len(self.following),
             "input": self.inputs,
@@ -172,7 +172,7 @@ class Table(Frozen):
 
     @property
     def inputs(self) -> int:
-        """The number of bits that are sensed."""
+        """The number of bits sensed."""
         return int(self.observations.shape[1])
 
     @property

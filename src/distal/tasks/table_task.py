@@ -26,19 +26,19 @@ class TableTask(Task["TableWalk"]):
     """The task that a table describes.
 
     Args:
-        table: What can happen.
-        goals: What the goals are called; "0", "1", … if left out.
-        name: What the task is called.
-        steps: The steps of an episode, if nobody says otherwise.
+        table: The table.
+        goals: The names of the goals; "0", "1", … if left out.
+        name: The name of the task.
+        steps: The steps of an episode, unless settings say otherwise.
         target: The EP at or below which the goal counts as reached.
-        limit: The most steps of an episode, where something other than the table ends it
+        limit: The most steps of an episode, if something other than the table ends it
             then; more are refused.
-        actions: What the actions are called, where they have names.
-        picture: Where the states lie, for pages and films; a file does not keep it, nor names of
+        actions: The names of the actions, if they have names.
+        picture: The places of the states, for pages and films; a file keeps neither it nor names of
             actions.
 
     Raises:
-        InputError: If it is no table, or there are not as many names as goals or actions, or the
+        InputError: If it is not a table, the number of names does not match goals or actions, or the
             picture is of another number of states.
     """
 
@@ -77,7 +77,7 @@ class TableTask(Task["TableWalk"]):
         return TableWalk(self.table(settings), goal, settings)
 
     def table(self, settings: Settings) -> Table:
-        """Return the table; the settings may ask for too many steps, and have no other effect."""
+        """Return the table; the settings limit only the number of steps."""
         steps = instance("settings", settings, Settings, "a Settings").steps
         if self.limit is not None and steps > self.limit:
             raise InputError(
@@ -95,7 +95,7 @@ class TableTask(Task["TableWalk"]):
         return self._target
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the task is, ready for JSON: its sizes and digest, and what it was made from."""
+        """Return the description of the task, ready for JSON: its sizes, digest and source."""
         table = self._table
         return {
             "kind": "table",
@@ -129,10 +129,10 @@ class TableTask(Task["TableWalk"]):
 
     @classmethod
     def load(cls, path: str | Path) -> TableTask:
-        """Read a task that `save` wrote.
+        """Read a task from a file written by `save`.
 
         Raises:
-            InputError: if the file cannot be read, or does not hold a table.
+            InputError: if the file cannot be read, or has no table.
         """
         given = checks.path("table", path)
         data = files.read_bytes(given, "table", files.MOST_OF_RUNS)

@@ -68,7 +68,7 @@ def tabulate(
 ) -> TableTask:
     """Turn an environment into a table, which every engine runs.
 
-    EP, observations and ends are those of the environment, step by step. Where rewards are no whole
+    EP, observations and ends match the environment, step by step. If rewards are not whole
     numbers, EP is so many times minus the return that it is one, and the name of the task says so.
 
     Args:
@@ -80,7 +80,7 @@ def tabulate(
         limit: the most states.
         starts: so many goals: goal k begins where a reset with seed k does.
         wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
-        actions: how a Box of actions becomes a few, "bins:3": so many values of each number.
+        actions: turns a continuous action into a few, "bins:3": three values of each number.
         scale: EP is so many times minus the return; found if left out.
         progress: told how many more states have been found.
 

@@ -21,10 +21,10 @@ from distal.tasks.table import Table
 
 
 class Walk(ABC):
-    """What happens in an episode, one action after another.
+    """The course of an episode, one action after another.
 
     Attributes:
-        cut: Whether the episode took all of its steps, and its task would have gone on.
+        cut: Whether the episode used all of its steps before its task ended it.
     """
 
     cut: bool = False
@@ -66,32 +66,31 @@ W_co = TypeVar("W_co", bound=Walk, covariant=True)
 
 
 class Task(ABC, Generic[W_co]):
-    """What is to be learned; a trial has one of its goals.
+    """A task to learn; a trial has one of its goals.
 
-    A task has `inputs`, `outputs`, `goals` and `begin`; all else has a default. `check_task`
-    tries whether a class of your own keeps its promises.
+    A task has `inputs`, `outputs`, `goals` and `begin`; everything else has a default. `check_task`
+    checks a class of your own.
 
     Attributes:
         inputs: The number of inputs of the network, without the bias.
         outputs: The number of outputs of the network, one for each action.
         goals: The names of the goals, in order; at least one.
         whole: Whether every EP is a whole number.
-        lowest: A number that no EP is below.
+        lowest: A lower bound of all EPs.
         steps: The most steps of an episode, unless settings say otherwise; None for the usual
             number.
-        first_action: The number of the first action, where an environment counts from another
+        first_action: The number of the first action, if an environment does not count from 0.
             than 0.
-        acting: The actions as an environment takes them, where it has others than numbers from
-            `first_action` on.
-        encoder: The encoder of observations; None where they are bits.
-        picture: Where the states of its table lie, for pages and films.
+        acting: The environment's actions, if they are not numbers from `first_action` on.
+        encoder: The encoder of observations; None if they are bits.
+        picture: The places of its table's states, for pages and films.
         maze: The maze, if the task is one.
-        goal_label: What reports call a goal.
+        goal_label: The word for a goal in reports.
         resets: What an environment's reset is given for an episode towards each goal, by keyword;
             None where no environment has it.
-        no_table: The reason why it has no table, where one was tried.
-        registered: The word that it was asked for by, if it was by one.
-        ignores: The readings that mean nothing to it; a maze alone has walls that block a move.
+        no_table: The reason why it has no table, if one was tried.
+        registered: The registered word by which it was requested, if any.
+        ignores: The readings that have no effect on it; only a maze has walls that block a move.
     """
 
     inputs: int
@@ -131,7 +130,7 @@ class Task(ABC, Generic[W_co]):
         """Begin a new episode towards a goal, of at most `settings.steps` steps."""
 
     def table(self, settings: Settings) -> Table | None:
-        """Return all that can happen as a table, if the task is finite."""
+        """Return the task as a table, if it is finite."""
         return None
 
     def target(self, settings: Settings) -> float | None:
@@ -139,15 +138,15 @@ class Task(ABC, Generic[W_co]):
         return None
 
     def for_trial(self, seed: int) -> Task[W_co]:
-        """Return the task of one trial, with its own seed where there is chance in it."""
+        """Return the task of one trial, with the trial's seed if the task is random."""
         return self
 
     def to_dict(self) -> dict[str, Any] | None:
-        """Return what `sources.rebuilt` makes the task from, ready for JSON; None if it cannot."""
+        """Return the recipe from which `sources.rebuilt` makes the task, ready for JSON; None without one."""
         return None
 
     def about(self) -> dict[str, Any]:
-        """Return what the folder of runs keeps of the task, ready for JSON."""
+        """Return the description of the task in a folder of runs, ready for JSON."""
         return {
             "name": self.name,
             "inputs": self.inputs,
@@ -167,11 +166,11 @@ class Task(ABC, Generic[W_co]):
 
     @property
     def place(self) -> str:
-        """Where trials take place, as in "10 trials in FrozenLake-v1"; empty for a maze."""
+        """The place of trials, as in "10 trials in FrozenLake-v1"; empty for a maze."""
         return f" in {self.name}"
 
     def lesson(self, goal: str | None) -> str:
-        """Return what is learned towards a goal, as "FrozenLake-v1, goal 2"; None is a goal that moves."""
+        """Return the task and goal in words, such as "FrozenLake-v1, goal 2"; None is a goal that moves."""
         if goal is None:
             return f"{self.name}, a goal that moves"
         return f"{self.name}, goal {goal}" if len(self.goals) > 1 else self.name
@@ -203,16 +202,16 @@ def checked_task(task: Task[W]) -> Task[W]:
 
 @dataclass(frozen=True)
 class Aim(Generic[W]):
-    """A task and what a network shall reach in a trial: one of its goals, or one after another.
+    """A task and the goal of a trial: one of its goals, or one after another.
 
     Args:
-        task: What is to be learned, as MazeTask(maze).
-        goal: Which of its goals, from 0; that of the first phase, if there are several.
-        phases: The goal of each phase, where it moves.
+        task: The task, such as MazeTask(maze).
+        goal: The goal, from 0; the goal of the first phase, if there are several.
+        phases: The goal of each phase, if it moves.
         every: The episodes of a phase.
 
     Raises:
-        InputError: If it is no task, or has no such goal.
+        InputError: If it is not a task, or has no such goal.
     """
 
     task: Task[W]
@@ -232,7 +231,7 @@ class Aim(Generic[W]):
             object.__setattr__(self, "every", integer("every", self.every, 1, MAX_COUNT))
 
     def goal_in(self, episode: int) -> int:
-        """Return the goal of an episode, from 0; after the last phase, that of the last."""
+        """Return the goal of an episode, from 0; after the last phase, the last goal."""
         episode = integer("episode", episode, 0, MAX_COUNT)
         if not self.phases or self.every is None:
             return self.goal

@@ -8,7 +8,7 @@ import pytest
 
 from distal.show import watch
 from distal.show.watched import Watched
-from tests.learners.test_learners import Jumps
+from tests.learners.test_registry import Jumps
 from tests.show.pages import SMALL, Opened, Tabs, state, wait
 
 if TYPE_CHECKING:

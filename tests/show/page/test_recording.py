@@ -18,7 +18,7 @@ from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
 from tests.given import some
-from tests.learners.test_learners import Jumps
+from tests.learners.test_registry import Jumps
 from tests.mazes import T
 from tests.show.pages import (
     CHANCE,

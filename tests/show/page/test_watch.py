@@ -14,7 +14,7 @@ from distal.model.readings import READINGS
 from distal.show import watch
 from distal.show.watched import Watched
 from tests.given import some
-from tests.learners.test_learners import Jumps
+from tests.learners.test_registry import Jumps
 from tests.show.pages import (
     BY_HAND,
     CHANCE,

@@ -213,7 +213,7 @@ class Cpu(CompiledEngine):
     def table(self, batch: Batch) -> Table:
         """Return the table of a batch's task; refuse a batch that the engine cannot run."""
         table = super().table(batch)
-        if fades(batch):
+        if batch.kind is Eligibility and fades(batch):
             raise InputError(
                 f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "
                 f"with decay 1 alone; {instead(batch)}"

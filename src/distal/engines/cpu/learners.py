@@ -53,5 +53,5 @@ def given(batch: Batch) -> Given:
 
 
 def fades(batch: Batch) -> bool:
-    """Return whether a batch has traces that fade: they depend on the order of steps, which is not kept."""
-    return batch.kind is Eligibility and bool((_column(batch, "decay") != KEEPS_ALL).any())
+    """Return whether traces of a batch fade: then they depend on the order of steps, which is not kept."""
+    return bool((_column(batch, "decay") != KEEPS_ALL).any())

@@ -36,7 +36,7 @@ class Steps(Engine):
     pace = 300
 
     def supports(self, batch: Batch) -> str | None:
-        """Return why the engine cannot run a batch, and what to do; None if it can."""
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
         unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
@@ -58,6 +58,7 @@ class Steps(Engine):
 
     def prepare(self, batch: Batch) -> None:
         """Compile the kernels of a batch, or load those that are kept."""
+        instance("batch", batch, Batch, "a Batch")
         one = batch.part(0, 1)
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)

@@ -6,87 +6,83 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.model.compiled_draws import called
+from distal.model.compiled_draws import inlined
+from distal.model.lanes import pointer
 from distal.tasks.encoders import AnyEncoder, Binned, Encoder, Whole, bounds_of
 
-BINS, DIGITS, VALUES = range(3)
 _EXACT = 2**53  # whole numbers below are floats
 
 
 class Encoding(NamedTuple):
     """What becomes of each number of an observation, and the numbers themselves.
 
-    Where bits are handed in as they are, there are no numbers.
+    A bit says that its number lies between two others, or is a binary digit of it. Where bits are handed in
+    as they are, there are no numbers.
     """
 
     values: Any  # float64 (numbers): the observation
     low: Any  # float64 (numbers): bounds
     high: Any  # float64 (numbers)
-    kind: Any  # uint8 (numbers): BINS, DIGITS or VALUES
-    bits: Any  # int64 (numbers): how many bits
-    first: Any  # float64 (numbers): of DIGITS, the number whose digits are 0; smaller ones count as it
-    last: Any  # float64 (numbers): … the highest; higher ones count as it
-    known: Any  # float64: the edges of BINS and the values of VALUES, one for each bit
+    number: Any  # int64 (bits): which number it is a bit of
+    least: Any  # float64 (bits): it is 1 from here …
+    most: Any  # float64 (bits): … to here
+    binary: Any  # int64 (binary numbers): which they are
+    begin: Any  # int64 (binary numbers): their first bits
+    digits: Any  # int64 (binary numbers): how many they have
+    first: Any  # float64 (binary numbers): whose digits are 0; smaller ones count as it
+    last: Any  # float64 (binary numbers): the highest; higher ones count as it
 
 
 def encoding_of(encoder: AnyEncoder | None) -> Encoding | None:
     """Return an encoder for compiled code; None if Python has to call it."""
     if not isinstance(encoder, Encoder):
         return None
-    kinds, firsts, lasts, known = list[int](), list[int](), list[int](), list[float]()
-    for column in encoder.columns:
+    number, between, binary = list[int](), list[tuple[float, float]](), list[tuple[int, int, int, int, int]]()
+    for k, column in enumerate(encoder.columns):
         if isinstance(column, Binned):
-            kind, first, last = BINS, 0, 0
-            known += column.edges
+            between += ((edge, np.inf) for edge in column.edges)
         else:
             first = column.first if isinstance(column, Whole) else column.values[0]
             last = first + column.count - 1 if isinstance(column, Whole) else column.values[-1]
             if max(abs(first), abs(last)) >= _EXACT:
                 return None
-            kind = VALUES if column.one_hot else DIGITS
-            if column.one_hot and column.bits:
-                known += range(first, last + 1) if isinstance(column, Whole) else column.values
-        kinds.append(kind)
-        firsts.append(first)
-        lasts.append(last)
+            if not column.one_hot:
+                binary.append((k, len(between), column.bits, first, last))
+                between += [(0.0, 0.0)] * column.bits
+            elif column.bits:
+                known = range(first, last + 1) if isinstance(column, Whole) else column.values
+                between += ((value, value) for value in known)
+        number += [k] * column.bits
     low, high = bounds_of(encoder.space, encoder.columns)
+    least, most = np.array(between, np.float64).reshape(-1, 2).T.copy()
+    wholes = np.array(binary, np.int64).reshape(-1, 5).T.copy()
     return Encoding(
-        values=np.zeros(len(kinds)),
-        low=low,
-        high=high,
-        kind=np.array(kinds, np.uint8),
-        bits=np.array([one.bits for one in encoder.columns], np.int64),
-        first=np.array(firsts, np.float64),
-        last=np.array(lasts, np.float64),
-        known=np.array(known, np.float64),
-    )
+        np.zeros(len(encoder.columns)), low, high, np.array(number, np.int64), least, most, *wholes[:3],
+        *wholes[3:].astype(np.float64),
+    )  # fmt: skip
 
 
 def no_encoding() -> Encoding:
     """Return the encoding of bits that are handed in."""
-    none = np.zeros(0)
-    return Encoding(none, none, none, np.zeros(0, np.uint8), np.zeros(0, np.int64), none, none, none)
+    none, nothing = np.zeros(0), np.zeros(0, np.int64)
+    return Encoding(none, none, none, nothing, none, none, nothing, nothing, nothing, none, none)
 
 
-@called
+@inlined
 def encode(encoding, bits):
     """Write the bits of an observation; return whether its numbers are within their bounds."""
-    at = asked = 0
+    values, low, high = pointer(encoding.values), pointer(encoding.low), pointer(encoding.high)
     for k in range(len(encoding.values)):
-        value, many, kind = encoding.values[k], encoding.bits[k], encoding.kind[k]
-        if not (encoding.low[k] <= value <= encoding.high[k]):
+        if not (low[k] <= values[k] <= high[k]):
             return False
-        if kind == BINS:
-            for b in range(many):
-                bits[at + b] = value >= encoding.known[asked + b]
-            asked += many
-        elif kind == VALUES:
-            for b in range(many):
-                bits[at + b] = value == encoding.known[asked + b]
-            asked += many
-        elif kind == DIGITS:
-            whole = np.int64(min(max(value, encoding.first[k]), encoding.last[k]) - encoding.first[k])
-            for b in range(many):
-                bits[at + b] = (whole >> b) & 1
-        at += many
+    number, least, most = pointer(encoding.number), pointer(encoding.least), pointer(encoding.most)
+    into = pointer(bits)
+    for b in range(len(encoding.number)):
+        value = values[number[b]]
+        into[b] = (value >= least[b]) & (value <= most[b])
+    for k in range(len(encoding.binary)):
+        first, at = encoding.first[k], encoding.begin[k]
+        whole = np.int64(min(max(values[encoding.binary[k]], first), encoding.last[k]) - first)
+        for d in range(encoding.digits[k]):
+            into[at + d] = (whole >> d) & 1
     return True

@@ -38,6 +38,7 @@ SOURCES = (
     "engines/steps/kernels.py",
     "learners/compiled.py",
     "learners/compiled_chance.py",
+    "learners/compiled_counts.py",
     "learners/compiled_dsp.py",
     "learners/compiled_eligibility.py",
     "learners/compiled_evolution_strategy.py",

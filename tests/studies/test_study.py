@@ -14,13 +14,14 @@ from distal import InputError
 from distal.base.colours import DARK, LIGHT
 from distal.base.folders import read_manifest
 from distal.cli import main
+from distal.cli.study import show
 from distal.engines import Batch
 from distal.evaluation.trials import batch_of
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
 from distal.studies import figures, stages
 from distal.studies.registry import STUDIES as REGISTERED
-from distal.studies.report import Figure, to_markdown
+from distal.studies.report import Figure, Table, to_markdown
 from distal.studies.stages import Event, outline
 from distal.studies.study import Based, Study
 from tests.given import some
@@ -170,6 +171,25 @@ def test_the_command_prints_the_summary_and_writes_the_report(
     assert {**kept, "seconds": 0} == {**numbers(outcome), "seconds": 0}
     assert main([*options, "--seed", "4"]) == 2
     assert "other options" in capsys.readouterr().err
+
+
+@each_read
+@pytest.mark.usefixtures("exact")
+def test_a_terminal_of_80_columns_shows_every_word_of_the_summary(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
+    report: Any = STUDIES[name].study.report_class
+    kept = report.of.from_dict(json.loads((DOCS / f"{name}.json").read_text("utf-8")))
+    summary = report(kept).summary()
+    show(summary, Path("page"))
+    printed = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
+    assert max(map(len, printed.splitlines())) <= 80
+    words = set(printed.split())
+    for table in (block for block in summary if isinstance(block, Table)):
+        for row in (table.headings, *(row for _, rows in table.sections for row in rows)):
+            assert {word for cell in row for word in cell.split()} <= words
 
 
 @each_read
