@@ -71,7 +71,6 @@ def test_closed_streams_are_no_error_and_no_file_takes_their_place(closed: str, 
         ["compare", "paper:1", "hc", "--episodes", "2", "--trials", "1"],
         ["evolve", "--runs", "1", "--generations", "1", "--trials", "1", "--episodes", "2", "--out", "runs"],
         ["reproduce", "--out", "paper"],
-        ["watch", "paper:1", "--episodes", "2", "--out", "page.html"],
     ],
     ids=lambda command: command[0],
 )
@@ -84,12 +83,12 @@ def test_a_command_chooses_its_engine_once_and_has_one_runner(
         made()
         begin(*given, **options)
 
-    for module in ("registry", "runner", "spread"):
+    for module in ("engine", "runner", "spread"):
         monkeypatch.setattr(sys.modules[f"distal.engines.{module}"], "load", chosen)
     monkeypatch.setattr(Runner, "__init__", counted)
     monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=3))
     monkeypatch.setattr(ReproductionReport, "write", Mock(side_effect=InputError("all is run")))
     monkeypatch.chdir(tmp_path)
-    engine = ["--engine", "cpu"] if command[0] != "watch" else []
-    assert main([*command, *SMALL, *engine, "--maze", maze_file]) == (2 if command[0] == "reproduce" else 0)
+    status = main([*command, *SMALL, "--engine", "cpu", "--maze", maze_file])
+    assert status == (2 if command[0] == "reproduce" else 0)
     assert (chosen.call_count, made.call_count) == (1, 1)

@@ -34,7 +34,7 @@ def test_the_page_has_the_tables_that_were_measured_and_says_what_they_show() ->
     assert (wide["maze"], narrow["maze"]) == ("triple-t", "narrow-t")
     for kept in (wide, narrow):
         assert script.table(kept) in page
-        assert f"chance has {kept['chance']:.1f}" in page
+        assert f"(chance {kept['chance']:.1f}" in page
         found = [one for way in kept["ways"].values() for one in way.values()]
         assert {len(one["fresh"]) for one in found} == {15}
         assert all(one["spent"] <= float(b) for way in kept["ways"].values() for b, one in way.items())

@@ -166,8 +166,9 @@ def test_all_attributes_and_methods_of_a_result_work_whatever_the_task(name: str
     made.save(path)
     public = {each: getattr(made, each) for each in dir(made) if not each.startswith("_")}
     without = {each for each, value in public.items() if value is None}
-    # What a task may lack: being a maze, or having an EP that counts as success.
-    lacks = {"maze": set(), "table": {"maze"}, "environment": {"maze", "target", "reached"}}
+    # What a task may lack: being a maze, whose ways have lengths, or having an EP that counts as success.
+    no_maze = {"maze", "shortest"}
+    lacks = {"maze": set(), "table": no_maze, "environment": no_maze | {"target", "reached"}}
     assert without == {"resample", "workers", "switch", "phases"} | lacks[name]
     asked: dict[str, tuple[Any, ...]] = {
         "weights": (0,),

@@ -115,7 +115,7 @@ def test_bad_options_actions_and_mazes_are_refused() -> None:
     env = make().unwrapped
     with pytest.raises(gymnasium.error.ResetNeeded):
         env.step(STOP)
-    with pytest.raises(InputError, match="unknown option 'gaol', the only one is 'goal'"):
+    with pytest.raises(InputError, match="options has an unknown name 'gaol', the only one is 'goal'"):
         env.reset(options={"gaol": 1})
     env.reset(seed=0)
     with pytest.raises(InputError, match="action is 4, expected 0 to 3"):

@@ -310,5 +310,5 @@ def _asked_goal(options: dict[str, Any] | None, maze: Maze, otherwise: int | Non
         return otherwise
     for name in instance("options", options, dict, "a dictionary such as {'goal': 3}"):
         if not isinstance(name, str) or name != "goal":
-            raise InputError(f"unknown option {shown(name)}, the only one is 'goal'")
+            raise InputError(f"options has an unknown name {shown(name)}, the only one is 'goal'")
     return integer("goal", options["goal"], 0, len(maze.finals) - 1) if options else otherwise

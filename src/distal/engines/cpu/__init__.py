@@ -148,11 +148,11 @@ class Job:
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
         trials, recorded, phase, self.columns = len(batch), len(batch.recorded), batch.phase, batch.columns
+        self.task = packed(engine.table(batch))  # which refuses what there is no code for
         learners, readings = given(batch), flags(settings, FLAGS)
         self.numbers, self.own = learners.numbers, learners.own
         climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
-        self.task = packed(engine.table(batch))
         self.options = Options(
             hidden=settings.hidden,
             groups=kernels.stride_of(settings.hidden, self.task) // kernels.GROUP,
