@@ -91,11 +91,11 @@ def test_what_is_no_table_is_shown_with_the_reason(
     text = output(capsys, "env", "tests/Odd-v0", *SHORT)
     assert re.search(r"^table +none, so engine steps runs it: the result of action", text, re.MULTILINE)
     (told,) = (line for line in caplog.messages if not line.startswith("compiling "))
-    assert told.startswith("engine steps is used; tests/Odd-v0 has no table")
+    assert told.startswith("using engine steps: tests/Odd-v0 has no table")
     data = output_json(capsys, "env", "CartPole-v1", *SHORT, "--encode", "bins:3:quantiles", "--starts", "2")
     assert (data["inputs"], data["table"], data["states"]) == (8, False, None)
     assert data["goals"] == ["0", "1"]
-    assert data["why_no_table"].startswith("observations hold a Box")
+    assert data["why_no_table"].startswith("a Box observation")
     assert (data["observations"][:4], data["actions"]) == ("Box(", "Discrete(2)")
 
 
@@ -243,7 +243,7 @@ def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (["CartPole-v1", "--save", "new.npz"], "--save needs a table: observations hold a Box"),
+        (["CartPole-v1", "--save", "new.npz"], "--save needs a table: a Box observation"),
         (["CliffWalking-v1", "--save", "new.txt"], "--save is 'new.txt', expected a name that ends in .npz"),
         (["CliffWalking-v1", "--save", "no/new.npz"], "cannot write 'no/new.npz'"),
         (["CliffWalking-v1", "--save", "new.npz", "--episodes", "0"], "--episodes is 0, expected a whole nu"),

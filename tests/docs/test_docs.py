@@ -114,9 +114,7 @@ def check_told(errors: str) -> None:
         "generation ",
         *("evolving: ", "learning: ", "comparing: ", "inspecting: "),  # how long it may take, if long
         "winners, measured again: ",
-        "engine cpu is used",
-        "engine reference is used",
-        "engine steps is used",
+        "using engine ",
         "compiling engine steps",
         "cluster ",
         "compiling the cpu engine",

@@ -380,8 +380,7 @@ def test_compiling_is_said_once_in_a_process_however_many_kernels_an_engine_has(
         for dispatcher in begins.values():  # one of them is not its own
             announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
     assert caplog.messages == [
-        "compiling the cpu engine, ten seconds for each kind of learner; "
-        "this is done once and kept for later runs"
+        "compiling the cpu engine: about ten seconds per kind of learner, once; later runs reuse it"
     ]
 
 
@@ -390,7 +389,7 @@ def test_without_a_folder_to_write_to_a_plain_processor_compiles_says_so_and_giv
     _, told = learned_in_a_process(climber, "climbing_trials", **PLAIN, **nowhere)
     assert told == [
         "no folder can be written to: the cpu engine is compiled again in every run",
-        "compiling the cpu engine, ten seconds for each kind of learner",
+        "compiling the cpu engine: about ten seconds per kind of learner",
     ]
 
 

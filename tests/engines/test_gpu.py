@@ -226,7 +226,7 @@ def test_what_is_missing_is_said_in_one_line_and_auto_is_cpu(
         cards.problem.cache_clear()
     assert message in str(refusal.value)
     assert str(refusal.value).endswith("; or use engine cpu")
-    assert caplog.messages[0].startswith("engine cpu is used; engine gpu: ")
+    assert caplog.messages[0].startswith("using engine cpu: engine gpu: ")
 
 
 def test_the_core_needs_nothing_but_numpy() -> None:

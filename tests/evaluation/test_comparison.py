@@ -139,7 +139,7 @@ def test_where_trials_were_added_no_test_is_given_that_does_not_allow_it() -> No
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
-        ({"learners": [IDLE]}, "learners has 1 entries, expected 2 to 20 to compare"),
+        ({"learners": [IDLE]}, "compare needs 2 to 20 learners, but got 1"),
         ({"most_trials": 50}, "most_trials is the limit of until_decided; leave it out, or set both"),
         ({"until_decided": True, "most_trials": 49}, "most_trials is 49, expected a whole number from 50 to"),
         ({"until_decided": True, "most_trials": 70, "trials": 80}, "most_trials is 70, expected .* from 80"),
@@ -164,11 +164,23 @@ def test_curves_are_drawn_on_the_axes_that_are_given() -> None:
     assert len(lines) == len(both.results) + len(chances) == 3 + 2  # both idle rules have the same scales
     assert [line.get_color() for line in lines[:3]] == [LIGHT["dsp"], LIGHT["goal"], LIGHT["hc"]]
     legend = some(ax.get_legend())
-    scales = r"chance with the scales of "
+    scales = r"chance with the α of "
     assert [text.get_text() for text in legend.get_texts()] == [
         r" _\$x\$", "idle", "hill climbing", rf"{scales}_\$x\$ and idle", f"{scales}hill climbing",
     ]  # fmt: skip
     assert [line.get_color() for line in lines[3:]] == [LIGHT["dsp"], LIGHT["hc"]]
+
+
+def test_chance_as_a_learner_has_its_own_scales_in_the_legend_and_in_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    both = distal.compare([IDLE, distal.Chance(0.25, 0.5)], trials=2, **SMALL)
+    legend = some(both.plot(matplotlib.figure.Figure().subplots()).get_legend())
+    assert [text.get_text() for text in legend.get_texts()] == ["idle", "chance, α_h 0.25, α_o 0.5"]
+    text = output(capsys, "compare", "evolved:1", "chance", "--trials", "1", "--episodes", "5")
+    assert "chance: random weights in every episode, with α_h " in text
+    text = output(capsys, "compare", "evolved:1", "hc", "--trials", "1", "--episodes", "5")
+    assert "chance: random weights in every episode, the learner's own α; p: paired t-test" in text
 
 
 def test_one_chance_for_all_is_grey() -> None:
@@ -250,7 +262,7 @@ def test_the_command_adds_trials(capsys: pytest.CaptureFixture[str], maze: list[
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["hc"], "learners has 1 entries, expected 2 to 20"),
+        (["hc"], "compare needs 2 to 20 learners, but got 1"),
         (["hc", "papr:1"], "did you mean 'paper:1'?"),
         (["hc", "chance", "--most-trials", "9"], "--most-trials is for --until-decided"),
         (["hc", "chance", "--figure", "curves.pdf"], "'curves.pdf', expected a name that ends in .png or .s"),

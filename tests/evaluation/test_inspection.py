@@ -159,7 +159,10 @@ def test_an_environment_is_inspected_as_a_table_and_without_one() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"rule": "hc"}, "'hill climbing' is no rule, and has no rows to inspect; give one such as evolved:"),
+        (
+            {"rule": "hc"},
+            "'hill climbing' is not a rule, so it has no rows to inspect; give one",
+        ),
         ({"episodes": 1}, "episodes is 1, expected a whole number from 2 to"),
         ({"resample": 1}, "resample is 1, expected a whole number from 2 to"),
         (
@@ -203,7 +206,7 @@ def test_inspect_prints_writes_and_counts_what_it_says(
 
 
 def test_inspect_refuses_what_has_no_rows(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert "is no rule, and has no rows to inspect; give one such as evolved:1" in refusal(
+    assert "is not a rule, so it has no rows to inspect; give one such as evolved:1" in refusal(
         capsys, "inspect", "hc"
     )
     assert "--figures" in refusal(capsys, "inspect", "paper:1", "--figures", __file__)
@@ -299,7 +302,7 @@ def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
         f"{nonzero - left} of the {nonzero} rows",
         f"{ours['smallest']['fresh']['fitness']:.2f}, a difference of {spoken(ours['smallest']['fresh'])}; "
         f"chance {ours['smallest']['chance']:.2f}",
-        f"to strengthen there costs {cost(ours, 17, 1)}",
+        f"strengthening it costs {cost(ours, 17, 1).removeprefix('+')}",
         f"{apart[0]:.1%} of the updates in the first tenth of a trial and {apart[1]:.1%} in the last",
         f"it is not shown to be worse: {spoken(ours['signal']['always +1'])}",
         f"with m always −1, is no use alone: {spoken(ours['signal']['always -1'])}",

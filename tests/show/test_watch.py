@@ -56,7 +56,7 @@ def test_the_trial_in_a_table_is_the_one_that_learn_reports() -> None:
     result = distal.learn("evolved:1", task=task, episodes=12, trials=1, seed=4, hidden=5)
     assert np.minimum.accumulate(watched.eps[0]).tolist() == result.best[2].tolist()
     assert watched.batches[0].settings.steps == 200  # as Taxi itself
-    assert watched.title == "evolved:1, learning Taxi-v4, goal 2"
+    assert watched.title == "evolved:1 learning Taxi-v4, goal 2"
 
 
 def test_both_learners_of_a_comparison_have_the_same_goal_and_seed(compared: Watched) -> None:
@@ -156,7 +156,7 @@ def test_the_command_takes_goals_that_move_and_sigmoid_neurons_as_learn_does(
     words = ["watch", "paper:1", "--against", "hc", "--episodes", "7", "--hidden", "3", "--steps", "9"]
     words += ["--out", str(tmp_path / "page.html"), "--neurons", "sigmoid", "--switch", "3"]
     told = output(capsys, *words, "--switch-to", "6,1")
-    assert "the way to 6: 7 episodes, the goal moves every 3, seed 0" in told
+    assert "goal 6: 7 episodes, the goal moves every 3, seed 0" in told
     watched = watch.watch(
         "paper:1", "hc", episodes=7, hidden=3, steps=9, neurons="sigmoid", switch=Switch(3, (6, 1))
     )

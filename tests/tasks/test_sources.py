@@ -79,7 +79,7 @@ def test_a_task_is_what_it_is_given_as(tmp_path: Path) -> None:
     ("given", "reason"),
     [
         ({"given": "FrozenLake-v1"}, "the result of action 0 in state 0"),
-        ({"given": "CartPole-v1"}, "observations hold a Box, of mostly too many states for a table"),
+        ({"given": "CartPole-v1"}, "a Box observation usually has too many states for a table"),
         ({"given": Ring, "ep": ep}, "EP is a function of the episode, which no table knows; leave ep out"),
         ({"given": lambda: Ring(AT_ONCE)}, "Ring has more than 2,000 states"),
         ({"given": Ring, "tabulated": False}, None),

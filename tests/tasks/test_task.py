@@ -208,7 +208,7 @@ def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
         result = learn("hc", task=Drift, **SHORT)
         assert (result.engine, some(result.chance).engine) == ("steps", "steps")
     (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
-    assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"
+    assert message == "using engine steps: Drift has no table, which engines cpu and gpu need"
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"
 
 
@@ -444,9 +444,7 @@ def test_an_environment_that_breaks_ends_an_evolution_in_one_line_and_keeps_what
     Drift.resets, Drift.broken_after = 0, 110  # a generation has 2 · 4 · 2 trials of 3 episodes: 48
     code = main(["evolve", "--env", drifting, "--encode", "bins:4", *small, "--out", str(tmp_path / "parts")])
     said = capsys.readouterr().err.splitlines()
-    (line,) = [
-        one for one in said if not one.startswith(("generation ", "engine steps is used", "compiling"))
-    ]
+    (line,) = [one for one in said if not one.startswith(("generation ", "using engine steps", "compiling"))]
     assert code == 2
     assert line.startswith("distal: error: trial ")
     assert "(goal 0, seed " in line

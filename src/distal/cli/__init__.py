@@ -33,7 +33,7 @@ COMMANDS = {
     ),
     "inspect": (
         "inspect",
-        "look inside a rule: the rows it uses and needs, and the smallest rule not shown to be worse",
+        "look inside a rule: the rows it uses and needs, and a smaller rule, tested on fresh trials",
     ),
     "watch": ("watch", "write a page that replays a trial of learning"),
     "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),

@@ -1,4 +1,4 @@
-"""`distal climb`: train fresh networks by hill climbing, beside chance."""
+"""`distal climb`: train fresh networks by hill climbing, and compare it with chance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ _SCALED = {"sigma": "noise", "alpha_h": "recurrent sums", "alpha_o": "feedback s
 def add(commands: Commands) -> None:
     """Add the command."""
     command = add_command(
-        commands, "climb", run, "train fresh networks by hill climbing, and compare it with chance"
+        commands,
+        "climb",
+        run,
+        "train fresh networks by hill climbing, and compare it with chance",
+        "Train fresh networks by hill climbing, and compare it with chance: random weights in every episode "
+        "of trials with the same seeds.",
     )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"
@@ -25,7 +30,7 @@ def add(commands: Commands) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="read these three from a file written by distal evolve --learner hc",
+        help="read sigma, alpha_h and alpha_o from a file written by distal evolve --learner hc",
     )
     options.add_result(command, "; m-ties, trace-pre and normalise do not apply here")
 

@@ -15,6 +15,7 @@ from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
 from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
+from distal.learners.chance import Chance
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
@@ -92,7 +93,7 @@ def _write_figure(comparison: Comparison, path: str) -> None:
 
 
 def _show(comparison: Comparison) -> None:
-    """Print a comparison in 80 columns: learners beside chance, pairs, and what is decided."""
+    """Print a comparison in 80 columns: learners with chance, pairs, and what is decided."""
     out = console()
     first = comparison.results[0]
     goals, place = len(first.task.goals), visible(first.task.place)
@@ -113,7 +114,7 @@ def _show(comparison: Comparison) -> None:
 
 
 def _show_learners(comparison: Comparison) -> None:
-    """Print each learner's fitness and share of trials that reached the goal, with chance beside it."""
+    """Print each learner's fitness and share of trials that reached the goal, with chance."""
     first, fixed = comparison.results[0], comparison.most_trials is None
     beside = first.chance is not None
     reached = ["reached (95 %)"] * (first.target is not None)
@@ -135,7 +136,7 @@ def _show_differences(comparison: Comparison) -> None:
     """Print how each pair differs: first what uses that trials are paired, then what does not."""
     fixed = comparison.most_trials is None
     heads = ["mean (95 %)", "", "P(better)", *(["p"] * fixed)]
-    table = new_table(Text("difference: first\nbetter below 0"), *heads, wrap=True)
+    table = new_table(Text("difference\n(negative: first\nis better)"), *heads, wrap=True)
     for one in comparison.differences:
         names = _folded(f"{visible(one.first)} −", visible(one.second))
         mean = Text(f"{written(one.mean, one.interval, sign=True)}\n")
@@ -164,6 +165,10 @@ def _folded(*names: str) -> Text:
 def _notes(comparison: Comparison) -> list[str]:
     """Say what the numbers are."""
     test = "; p: paired t-test" if comparison.most_trials is None else ""
-    beside = comparison.results[0].chance is not None
-    chance = [f"chance: random weights in every episode, in the same trials{test}"] * beside
-    return [*chance, *comparison.tests]
+    chance = "chance: random weights in every episode, "
+    own = next((one for one in comparison.learners if isinstance(one, Chance)), None)
+    if own is None:
+        chance += f"the learner's own α{test}"
+    else:
+        chance += f"with α_h {own.alpha_h:g} and α_o {own.alpha_o:g}"
+    return [chance, *comparison.tests]

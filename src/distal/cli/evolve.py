@@ -91,7 +91,7 @@ def add(commands: Commands) -> None:
         "--generations N": "generations after the first population (300)",
         "--population N": "individuals (14)",
         "--elite-count N": "ga: best individuals, copied unchanged (4)",
-        "--race N": "heats: in each, the better half of a generation runs as many trials again (0)",
+        "--race N": "number of heats; in each, the better half of a generation repeats its trials (0)",
         "--finalists N": "best individuals of a run, measured again to choose the winner (0)",
         "--islands N": "populations in each run (1)",
         "--exchange N": "generations between exchanges of the islands' best (10)",

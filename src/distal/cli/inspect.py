@@ -32,9 +32,9 @@ def add(commands: Commands) -> None:
         commands,
         "inspect",
         run,
-        "look inside a rule: the rows it uses and needs, and the smallest rule not shown to be worse",
-        "Look inside a rule: the use and the value of each row, the effect of the rule's numbers on fitness, "
-        "and the smallest rule not shown to be worse. For several rules: their common features.",
+        "look inside a rule: the rows it uses and needs, and a smaller rule, tested on fresh trials",
+        "Look inside a rule: the use and the effect of each row, the effect of the rule's numbers, and a "
+        "smaller rule, tested on fresh trials. For several rules: their common features.",
     )
     command.add_argument(
         "rules",
@@ -91,6 +91,8 @@ def _show(found: Inspection) -> None:
         f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')}{place}, "
         f"seed {result.seed}, engine {result.engine}"
     )
+    _show_findings(found, FINDINGS)
+    out.print(f"smallest rule found: {CRITERION}")
     heads = (
         "use", "inputs", "recur-\nrent", "feed-\nback", "out-\nputs", "biases", "first\ntenth", "last\ntenth",
     )  # fmt: skip
@@ -103,7 +105,8 @@ def _show(found: Inspection) -> None:
     out.print(table)
     out.print("bits: which states of the two neurons came up, 00 01 10 11")
     out.print(
-        "use: share of the updates that select the row, of all, of a layer's, of a tenth's of the trial"
+        "use: share of updates that select the row: overall, by layer, "
+        "in the first and last tenth of the trial"
     )
     worth = new_table("row", "bits", "m", "Δw", "use", *(f"set to {signed(change)}" for change in CHANGES))
     worth.collapse_padding = True
@@ -114,7 +117,7 @@ def _show(found: Inspection) -> None:
         )  # fmt: skip
     out.print(worth)
     out.print(
-        "set to: difference of the fitness, half of its 95 % interval; * after Holm's correction for 64"
+        "set to: change in fitness ± half its 95 % interval; * holds after Holm's correction for 64 tests"
     )
     out.print("fitness along each number, the others as they are", style="bold")
     along = new_table("", *[""] * max(len(points) for points in found.sensitivity.values()))
@@ -126,8 +129,6 @@ def _show(found: Inspection) -> None:
         along.add_row("", *(f"{effect.fitness:z.2f}" for effect in points.values()), style="dim")
     out.print(along)
     out.print("=: the rule's own value")
-    _show_findings(found, FINDINGS)
-    out.print(f"smallest rule found: {CRITERION}")
 
 
 def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
@@ -141,7 +142,8 @@ def _worth(found: Inspection, row: int, change: int) -> str:
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
-    return f"{one.effect.difference:+z.2f} ± {one.effect.reach:.2f}{' *' if one.matters else '  '}"
+    change = f"{one.effect.difference:+z.2f}".replace("-", "−")  # as in the other columns
+    return f"{change} ± {one.effect.reach:.2f}{' *' if one.matters else '  '}"
 
 
 def _show_set(found: RuleSet) -> None:

@@ -1,4 +1,4 @@
-"""`distal learn`: train fresh networks with a rule or another learner, beside chance."""
+"""`distal learn`: train fresh networks with a rule or another learner, and compare it with chance."""
 
 from __future__ import annotations
 

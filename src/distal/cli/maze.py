@@ -17,7 +17,13 @@ from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    command = add_command(commands, "maze", run, "draw a maze, its final positions and distances")
+    command = add_command(
+        commands,
+        "maze",
+        run,
+        "draw a maze, its final positions and distances",
+        "Draw a maze and list its final positions and their distances from the start.",
+    )
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
     add_options(command, {
         "--list": "list the named mazes with small pictures",

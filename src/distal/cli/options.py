@@ -125,7 +125,7 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
 def add_task(command: Parser) -> None:
     """Add an environment as the task."""
     group = command.add_argument_group("your own task, instead of the triple T-maze")
-    add_levels(group, "; its steps keep the paper's ratio to the shortest path")
+    add_levels(group, "; the step limit keeps the paper's ratio to the shortest path")
     add_environment(group)
     group.add_argument("--env", "--task", dest="env", metavar="ID", help=task_help())
 
@@ -183,11 +183,11 @@ def add_environment(group: argparse._ArgumentGroup) -> None:
     add_options(group, {
         "--encode WORDS": "the encoding of observations as bits: binary, one-hot, bins:N, "
         "bins:N:quantiles, joined by commas; or a function of the observation, my_module:my_function",
-        "--actions bins:N": "turns a continuous action into a few: N values of each number, from the "
-        "lowest to the highest",
-        "--reward-scale N": "multiplies rewards: EP is minus N times the return (1; a table with "
+        "--actions bins:N": "discretise continuous actions: N values for each number, from the lowest to the "
+        "highest",
+        "--reward-scale N": "multiply rewards: EP is minus N times the return (1; a table with "
         "fractional rewards finds its own)",
-        "--starts N": "makes N goals, each with the start of one reset: seed=0, 1, … (one goal)",
+        "--starts N": "make N goals; goal k starts from reset(seed=k) (one goal)",
     })  # fmt: skip
 
 

@@ -111,7 +111,7 @@ def _show_champions() -> None:
     out.print(table)
     for prize, words in {record["prize"]: _prize(record) for _, record in champions}.items():
         out.print(f"{prize}: the champion of a search for {words}.")
-    out.print("held out: the same on trials that no search had seen. reached: the share of them that reached")
+    out.print("held out: fitness on trials that no search used. reached: the share of them that reached")
     out.print("the goal. chance: in the same trials.")
 
 

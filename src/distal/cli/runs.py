@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     inner = sorted(path for path in top.iterdir() if path.is_dir() and is_run_folder(path))
     found = [top] if (top / "config.json").exists() else inner
     if not found:
-        raise InputError(f"{args.folder!r} holds no runs: distal evolve wrote neither it nor a folder in it")
+        raise InputError(f"{args.folder!r} contains no runs written by distal evolve")
     if args.csv is not None and set(Path(args.csv).resolve().parents) & {one.resolve() for one in found}:
         raise InputError(f"--csv is {args.csv!r}, inside a folder of runs; write the table somewhere else")
     if args.csv is not None:
@@ -116,7 +116,7 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             soft_wrap=True,
         )
         best = "selected" if entry["finished"] else "best fitness"
-        table, _ = winners_table(out, best)
+        table, narrow = winners_table(out, best)
         for run in entry["runs"]:
             fresh, chance = "", ("", "", "", "")
             if run["remeasured"] is not None:
@@ -124,7 +124,8 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             if run["chance"] is not None:
                 own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
                 beats = "yes" if own.beats_chance else "no"
-                chance = (f"{run['chance']:z.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
+                by_chance = with_error(run["chance"], None if narrow else run["chance_standard_error"])
+                chance = (by_chance, beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
             found = f"{run['found_in_generation']:,}"
             table.add_row(str(run["run"]), found, f"{run['best']:z.2f}", fresh, *chance)
         out.print(table)

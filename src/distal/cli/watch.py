@@ -35,12 +35,12 @@ def add(commands: Commands) -> None:
     )
     add_options(command, {
         "--against LEARNER": "show a second learner in the same trial; named as RULE",
-        "--goal GOAL": "the goal of the trial: a final position, or the name of a task's goal (3, or else "
-        "the first)",
-        "--out FILE": "the page (watch.html; with a film, no page)",
+        "--goal GOAL": "the goal of the trial: a final position, or the name of a task's goal (3 if there "
+        "is one, otherwise the first)",
+        "--out FILE": "file of the page (watch.html; none with --gif or --mp4)",
         "--open": "show the page in the browser",
         "--gif FILE": "write a film of the best agents so far",
-        "--mp4 FILE": "the same as MP4; needs the extra video",
+        "--mp4 FILE": "write the film as MP4; needs the extra video",
     })  # fmt: skip
     command.add_argument(
         "--after",
@@ -135,7 +135,7 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
     """Print what a page replays, and where it is."""
     out = console()
     episodes, switch = watched.eps.shape[1], watched.batches[0].switch
-    what = visible(watched.task.lesson(watched.goal))
+    what = visible(watched.task.lesson(watched.goal).removeprefix("to reach "))
     moves = "" if switch is None else f", the goal moves every {switch.every:,}"
     out.print(f"{what}: {counted(episodes, 'episode')}{moves}, seed {watched.seed}")
     out.print(_bests(watched) if switch is None else _bests_of_phases(watched))

@@ -149,7 +149,7 @@ def say_instead(engine: str, reason: str) -> None:
     """Say which engine is used where none was asked for, and why not another; once for each engine."""
     if engine not in said_instead:
         said_instead.add(engine)
-        _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
+        _log.warning("using engine %s: %s", engine, reason.partition(";")[0])
 
 
 def imported(name: str) -> Engine:

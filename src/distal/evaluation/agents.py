@@ -335,7 +335,7 @@ class Evaluation(Frozen):
             ("mean return", *(f"{one.mean():z.2f}" for one in both.values())),
             ("its 95 % interval", *(f"{low:z.2f} to {high:z.2f}" for low, high in ends)),
             ("mean length", f"{self.lengths.mean():.1f}", *[""] * (len(both) - 1)),
-            ("p, paired t-test", or_dash(self.p, ".2g"), *[""] * (len(both) - 1)),
+            ("p, paired t-test", or_dash(self.p if self._varies else None, ".2g"), *[""] * (len(both) - 1)),
         ]
         return html_table(f"{counted(len(self.returns), 'episode')}, seed {self.seed}", ("", *both), rows)
 
@@ -353,6 +353,11 @@ class Evaluation(Frozen):
     def p(self) -> float | None:
         """The p-value of the paired t-test against chance; None without it."""
         return None if self.chance is None else paired(self.returns, self.chance)
+
+    @property
+    def _varies(self) -> bool:
+        """Whether the differences to chance have a spread, without which a t-test says nothing."""
+        return self.chance is not None and bool(np.ptp(self.returns - self.chance))
 
     def _towards(self, returns: NDArray[np.float64], goal: int) -> float:
         """Return the mean of the returns of the episodes towards a goal."""
@@ -435,7 +440,8 @@ class Evaluation(Frozen):
             name = self.goals.names[self.goals.trained]
             lines[0] += f"; trained for goal {name} alone, tried towards all {len(self.goals.names)}"
         if self.chance is not None:
-            lines += [f"chance       {_line(self.chance)}, p = {self.p:.2g}, paired t-test"]
+            tested = f", p = {self.p:.2g}, paired t-test" if self._varies else ""
+            lines += [f"chance       {_line(self.chance)}{tested}"]
         if self.cut:
             lines.append(f"cut off before the environment ended them: {counted(self.cut, 'episode')}")
         if self.goals is not None:

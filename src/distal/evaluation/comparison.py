@@ -22,6 +22,7 @@ from distal.base.significance import interval, share_interval
 from distal.evaluation.difference import PairedDifference, differences
 from distal.evaluation.result import Result, episode_columns
 from distal.learners import Learner, embedded
+from distal.learners.chance import Chance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -264,8 +265,9 @@ class Comparison(Frozen):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the mean best EP so far of every learner, with a 95 % band, and of its chance, dotted.
 
-        A band is 1.96 standard errors wide on either side. Chance has the scales of its learner:
-        learners with other scales have another chance, in their colour.
+        A band is 1.96 standard errors wide on either side. Chance has the α of its learner:
+        learners with another α have another chance, in their colour. If chance is one of the learners,
+        there is no other; the legend shows its α.
 
         Args:
             ax: Where to draw; on a new figure if left out.
@@ -276,17 +278,21 @@ class Comparison(Frozen):
         on = axes_or_new(ax)
         colours, beside = _colours(self.learners), self._chances()
         for result, name, colour in zip(self.results, self.names, colours, strict=True):
-            curve(on, result.best, literal(name), colour)
+            alone = isinstance(result.learner, Chance)
+            alphas = (
+                "".join(f", α_{key[-1]} {value:g}" for key, value in result.learner.numbers.items()) * alone
+            )
+            curve(on, result.best, literal(f"{name}{alphas}"), colour)
         for chance, sharing in beside:
             names = " and ".join(self.names[k] for k in sharing)
-            own = literal(f"chance with the scales of {names}"), colours[sharing[0]]
+            own = literal(f"chance with the α of {names}"), colours[sharing[0]]
             label, colour = own if len(beside) > 1 else ("chance", LIGHT["chance"])
             curve(on, chance.best, label, colour, style=":", band=False)
         curve_axes(on, self.results[0].episodes)
         return on
 
     def _chances(self) -> list[tuple[Result, list[int]]]:
-        """Return each chance, one for each pair of scales, with the places of the learners that share it."""
+        """Return each chance, one for each pair of α, with the places of the learners that share it."""
         found: dict[int, tuple[Result, list[int]]] = {}
         for k, one in enumerate(self.results):
             if one.chance is not None:
@@ -305,7 +311,7 @@ def _colours(learners: Sequence[Learner]) -> list[str]:
 
 
 def _sharing_chance(results: Sequence[Result]) -> tuple[Result, ...]:
-    """Let learners with the same scales share one evaluation of chance, as `compare` does."""
+    """Let learners with the same α share one evaluation of chance, as `compare` does."""
     chances: dict[Learner, Result] = {}
     shared = []
     for one in results:

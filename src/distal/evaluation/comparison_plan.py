@@ -68,7 +68,7 @@ class ComparisonPlan:
         """
         given = sequence("learners", learners, "a list of learners")
         if not 2 <= len(given) <= MOST_LEARNERS:
-            raise InputError(f"learners has {len(given)} entries, expected 2 to {MOST_LEARNERS} to compare")
+            raise InputError(f"compare needs 2 to {MOST_LEARNERS} learners, but got {len(given)}")
         chosen = [find_learner(one) for one in given]
         conditions = Conditions.of(settings, compare, **asked)
         until_decided = flag("until_decided", until_decided)

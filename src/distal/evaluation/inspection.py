@@ -402,7 +402,7 @@ def checked_rule(given: Learner | str | Path) -> Rule:
     learner = find_learner(given)
     if not isinstance(learner, Rule):
         raise InputError(
-            f"{name_of(learner)!r} is no rule, and has no rows to inspect; give one such as evolved:1"
+            f"{name_of(learner)!r} is not a rule, so it has no rows to inspect; give one such as evolved:1"
         )
     return learner
 

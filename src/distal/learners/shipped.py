@@ -9,6 +9,7 @@ found, and what it did on held-out trials, which no search had seen.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
@@ -148,7 +149,7 @@ def find_learner(learner: Learner | str | Path) -> Learner:
         if str(learner) in DEFAULTS:
             return DEFAULTS[str(learner)]
         if is_there(learner) and Path(learner).is_file():
-            return load_learner(learner)
+            return _with_folder(load_learner(learner), Path(learner))
         plugins.load_installed(plugins.LEARNERS)
         if str(learner) in DEFAULTS:
             return DEFAULTS[str(learner)]
@@ -165,6 +166,15 @@ def find_learner(learner: Learner | str | Path) -> Learner:
         return learner
     words = (*class_names(), shipped_names(), *DEFAULTS)
     raise InputError(f"learner is {shown(learner)}, expected a {', '.join(words)} or a file")
+
+
+def _with_folder(learner: Learner, file: Path) -> Learner:
+    """Return a winner with the name of its folder: winners of two folders may have the same run and seed."""
+    run = re.fullmatch(r"(run \d+), seed \d+", learner.name)
+    folder = file.resolve().parent
+    if run is None or folder.name != "winners" or not (folder.parent / "config.json").is_file():
+        return learner
+    return learner.named(f"{folder.parent.name} {run[1]}")
 
 
 def _unknown(name: str) -> InputError:

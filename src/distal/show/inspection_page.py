@@ -31,7 +31,7 @@ _CAPTIONS = {
     "(to the right) or gains when the row is given another change, with 95 % intervals; filled where the "
     "difference holds after Holm's correction for 64 tests. Rows that never come up have no mark.",
     "numbers": "The fitness along each of the rule's four numbers, the others as they are, with 95 % "
-    "intervals of the paired difference. The scale is logarithmic, with 0 beside it.",
+    "intervals of the paired difference. The scale is logarithmic, with 0 added at the left.",
     "rules": "The changes of the rules, ordered by how near they are. The larger a square, the more often "
     "the rule uses the row. Right: the mean change, weighted by use and rounded.",
 }
@@ -137,19 +137,22 @@ def _rule_blocks(found: Inspection) -> list[Block]:
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
     own = {row: [*row_cells(row), signed(found.rule.delta_w[row])] for row in used}
     worth = {(one.row, one.change): one for one in found.knockouts}
-    cells = {at: f"{one.effect.difference:+z.2f} ± {one.effect.reach:.2f}" for at, one in worth.items()}
+    cells = {
+        at: f"{one.effect.difference:+z.2f}".replace("-", "−") + f" ± {one.effect.reach:.2f}"
+        for at, one in worth.items()
+    }
     tones = {
         cells[at]: "bad" if one.effect.difference > 0 else "good" for at, one in worth.items() if one.matters
     }
     return [
         Text(_plain(f"{trials} of {episodes}{result.task.place}, seed {result.seed}. {numbers}.")),
         *_findings(found, FINDINGS),
-        Heading("Rows: how often each is used, and what it is worth"),
+        Heading("Rows: use and effect"),
         drawn["rows"],
         Table(
             "", "",
             "Set to: difference of the fitness and half of its 95 % interval; coloured where it holds after "
-            "Holm’s correction for 64 tests.",
+            "Holm's correction for 64 tests.",
             ("row", "bits", "m", "change", *(f"set to {signed(change)}" for change in CHANGES)),
             [[*own[row], *(cells.get((row, change), "·") for change in CHANGES)] for row in used],
             tones=tones,
@@ -165,7 +168,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
             "", "", "", ("m", "fitness", "difference (95 % interval)"),
             [[name, f"{one.fitness:z.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
-        Heading("Its four numbers"),
+        Heading("The four numbers"),
         drawn["numbers"],
         Heading("The smallest rule found"),
         Text(

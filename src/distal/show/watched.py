@@ -63,7 +63,8 @@ class Watched(Frozen):
         """The learners and the goal, in words."""
         names = " against ".join(self.names)
         moves = len(self.goals) > 1
-        return f"{names}, learning {self.task.lesson(None if moves else self.goal)}"
+        comma = "," * (len(self.names) > 1)
+        return f"{names}{comma} learning {self.task.lesson(None if moves else self.goal)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON.

@@ -100,7 +100,7 @@ class Champions(Study[Champion]):
             f"the measure to be best at: {'; '.join(f'{word}: {prize.words}' for word, prize in PRIZES.items())}",
         ),
         Option("budget", "1e9", "episodes of the search, such as 1e11", "X"),
-        Option("runs", None, "runs that share the budget (as many as it allows)", "N"),
+        Option("runs", None, "runs that share the budget (as many as the budget allows)", "N"),
         Option("held_out", "4000", "held-out trials", "N"),
         Option("learner", "dsp", "dsp, hc, or another kind with genes"),
     )  # fmt: skip

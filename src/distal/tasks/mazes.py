@@ -100,8 +100,8 @@ class MazeTask(Task["MazeWalk"]):
         return maze_name(self.maze)
 
     def lesson(self, goal: str | None) -> str:
-        """Return the goal in words: the path to a final position; None is one that moves."""
-        return f"the way to {'a goal that moves' if goal is None else goal}"
+        """Return the goal in words, such as "to reach goal 3"; None is a goal that moves."""
+        return f"to reach {'a goal that moves' if goal is None else f'goal {goal}'}"
 
     def __repr__(self) -> str:
         rows, columns = self.maze.shape

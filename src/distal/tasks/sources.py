@@ -97,7 +97,7 @@ def task_of(
         return world
     try:
         if must is None and _is_continuous(world):
-            raise NoTable("observations hold a Box, of mostly too many states for a table")
+            raise NoTable("a Box observation usually has too many states for a table")
         return table_task(world, key=key, limit=LIMIT if must else AT_ONCE, progress=progress)
     except (NoTable, EnvError) as reason:
         if must:

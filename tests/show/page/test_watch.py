@@ -205,7 +205,7 @@ def test_only_settings_that_differ_from_the_default_are_named(opened: Opened) ->
 
 def test_the_page_tells_the_phase_its_goal_and_the_best_in_it(opened: Opened, moving: Watched) -> None:
     page = opened(moving)
-    assert page.title() == "evolved:1 against hill climbing, learning the way to a goal that moves"
+    assert page.title() == "evolved:1 against hill climbing, learning to reach a goal that moves"
     assert "6 sigmoid hidden neurons" in page.inner_text("#subtitle")
     assert "the goal moves every 12 episodes" in page.inner_text("#subtitle")
     assert page.locator(".best-name").all_inner_texts() == ["Best in phase"] * 2

@@ -65,7 +65,7 @@ FLAGS = {
     "by_layer": ("normalise", "layer"),
 }
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
-_KEPT = "; this is done once and kept for later runs"
+_KEPT = ", once; later runs reuse it"
 
 
 def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
@@ -96,7 +96,7 @@ class Announcement(event.Listener):  # type: ignore[misc]
         if self.engine not in self.said and any(event.data["dispatcher"] is one for one in self.kernels):
             self.said.add(self.engine)
             kept = self.kept and cache.folder() is not None
-            _log.warning("compiling %s, ten seconds for each kind of learner%s", self.engine, _KEPT * kept)
+            _log.warning("compiling %s: about ten seconds per kind of learner%s", self.engine, _KEPT * kept)
 
     def on_end(self, event: Any) -> None:
         """Say nothing more."""
