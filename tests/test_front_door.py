@@ -21,7 +21,7 @@ HEAVY = (
     "pandas",
     "gymnasium",
     "rich",
-    "distal.studies",
+    "distal.studies.study",
     "distal.evaluation",
 )
 

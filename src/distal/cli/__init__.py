@@ -144,7 +144,7 @@ def add_import(parser: Parser) -> None:
         dest="imports",
         metavar="MODULE",
         help="first import a module, my_module for ./my_module.py, that registers your own learners, "
-        "networks, searches or tasks; repeatable",
+        "networks, searches, tasks or studies; repeatable",
     )
 
 
