@@ -78,6 +78,16 @@ def test_what_is_left_is_estimated_first_and_measured_later() -> None:
     assert count.left() == pytest.approx(300 / 10)
 
 
+def test_a_wrong_estimate_gives_way_to_the_pace_within_a_quarter_of_its_time() -> None:
+    clock = Clock()
+    count = Count(1_000, seconds=5, clock=clock)
+    for tenth in range(1, 26):  # two a tenth of a second: 50 s in all, ten times the estimate
+        clock.now = tenth / 10
+        count.add(2)
+    assert count.paces()[0] == pytest.approx(20)
+    assert count.left() == pytest.approx((1_000 - 50) / 20, rel=0.05)
+
+
 def test_a_pace_is_that_of_the_last_half_minute() -> None:
     clock = Clock()
     count = Count(100_000, clock=clock)
