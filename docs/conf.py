@@ -8,6 +8,7 @@ of the repository can follow, as plain names.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS), str(DOCS.parent / "src")]
 
+from address import links, repository  # noqa: E402
 from command_reference import commands  # noqa: E402
 
 from distal import __version__  # noqa: E402
@@ -84,16 +86,50 @@ html_theme_options = {
     "show_nav_level": 1,
 }
 
+ADDRESS = repository()
+if ADDRESS:
+    html_theme_options["icon_links"] = [
+        {"name": "Repository", "url": ADDRESS, "icon": "fa-brands fa-git-alt", "type": "fontawesome"}
+    ]
 COMMANDS = "<!-- commands -->"
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((pictures/[\w-]+\.svg)\)$", re.MULTILINE)
+PICTURE = re.compile(r"^(!\[[^\]]*\]\((?:figures/)?[\w-]+\.svg\))$", re.MULTILINE)
+TABLE = re.compile(r"(?:^\|.*\n){12,}", re.MULTILINE)
+WIDE = 480  # pixels of a picture that a phone scrolls; narrower ones shrink
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
 def prepare(_app: Sphinx, page: str, source: list[str]) -> None:
-    """Make the text of a page ready: commands, figures, links out of docs/."""
+    """Make the text of a page ready: commands, figures, links out of docs/, and a notebook's links."""
+    opened = links(f"docs/{page}.ipynb", ADDRESS)
+    if page.startswith("notebooks/") and opened:
+        notebook = json.loads(source[0])
+        notebook["cells"][0]["source"] += ["\n", "\n", opened]
+        source[0] = json.dumps(notebook)
     text = source[0].replace(COMMANDS, commands() if COMMANDS in source[0] else "")
     text = FIGURE.sub(lambda found: inlined(DOCS / found[2], found[1]), text)
+    if page.endswith("-tables"):
+        first = TABLE.search(text)  # the one that answers the page's question stays open
+        start = 0 if first is None else first.end()
+        text = text[:start] + TABLE.sub(folded, text[start:])
+        title, newline, rest = text.partition("\n")
+        text = f"{title}{'' if title.endswith('tables') else ': tables'}{newline}{rest}"
+    text = PICTURE.sub(widened, text)
     source[0] = LINK.sub(partial(link, folder=Path(page).parent), text)
+
+
+def folded(found: re.Match[str]) -> str:
+    """Return a long table folded."""
+    rows = found[0].count("\n") - 2
+    return f"<details>\n<summary>{rows} rows</summary>\n\n{found[0]}\n</details>\n"
+
+
+def widened(found: re.Match[str]) -> str:
+    """Return a picture, marked if it is too wide for a phone."""
+    path = DOCS / found[1].rpartition("(")[2].rstrip(")")
+    size = re.search(r'<svg[^>]* width="([\d.]+)(pt)?"', path.read_text(encoding="utf-8"))
+    pixels = 0.0 if size is None else float(size[1]) * (4 / 3 if size[2] else 1)
+    return f"{found[1]}{{.wide}}" if pixels > WIDE else found[1]
 
 
 def inlined(path: Path, caption: str) -> str:

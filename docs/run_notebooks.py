@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from address import installed_from, repository
 from nbclient import NotebookClient
 from traitlets.config import Config
 
@@ -56,6 +57,7 @@ def tidied(notebook: Any) -> Any:
     for cell in notebook.cells:
         cell.metadata = {name: value for name, value in cell.metadata.items() if name in KEPT}
         if cell.cell_type == "code":
+            cell.source = installed_from(cell.source, repository())
             cell.outputs = [
                 output for output in cell.outputs if not COMPILING.fullmatch(output.get("text", ""))
             ]

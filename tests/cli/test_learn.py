@@ -11,7 +11,7 @@ import pytest
 import distal
 from distal import Chance, learn, published_rule
 from distal.cli import learn as learn_command
-from distal.cli import terminal
+from distal.cli import main, terminal
 from tests.command_line import output, output_json, refusal
 from tests.evaluation.test_difference import result_of
 from tests.given import some
@@ -133,6 +133,32 @@ def test_the_short_form_is_the_first_numbers_and_the_first_verdict(
     for command in (["learn", *few], ["climb"], ["evolve", "--out", "nowhere"]):
         problem = refusal(capsys, *command, "--brief", "--json")
         assert "--brief shortens the tables, and --json prints none;" in problem
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["learn", "paper:1", "--env", "compiled:MountainCar", "--blocked", "stay"],
+         "--blocked has no effect in compiled:MountainCar"),
+        (["learn", "chance", "--normalise", "layer"], "--normalise has no effect on chance"),
+        (["compare", "hc", "chance", "--m-ties", "punish"],
+         "--m-ties has no effect on hill climbing and chance"),
+    ],
+)  # fmt: skip
+def test_a_reading_without_an_effect_is_named(
+    caplog: pytest.LogCaptureFixture, command: list[str], told: str
+) -> None:
+    assert main([*command, "--trials", "1", "--episodes", "2", "--steps", "3"]) == 0
+    assert [line for line in caplog.messages if "effect" in line] == [told]
+
+
+def test_a_reading_with_an_effect_is_not_named(caplog: pytest.LogCaptureFixture) -> None:
+    few = {"trials": 1, "episodes": 2, "steps": 3}
+    learn("paper:1", normalise="layer", blocked="stay", **few)
+    distal.compare(["paper:1", "hc"], normalise="layer", **few)
+    assert caplog.messages == []
+    learn("hc", normalise="layer", **few)
+    assert caplog.messages == ["normalise has no effect on hill climbing"]
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,30 @@ def test_every_page_is_in_the_navigation(built: Path) -> None:
         assert (built / name).is_file()
 
 
+def test_no_two_pages_have_the_same_title(built: Path) -> None:
+    found = (built / name for name in pages(built) if not name.startswith(("api/", "genindex", "search")))
+    titles = [some(re.search(r"<h1>(.*?)<", page.read_text(encoding="utf-8")))[1] for page in found]
+    assert sorted(set(titles)) == sorted(titles)
+
+
+LONG = ("api/", "commands", "genindex", "search", "py-modindex")  # lists, not pages to read
+UNREAD = ("table", "pre", "details", "svg", "script", "style")
+
+
+def words(html: str) -> int:
+    """Count the words of an article: without tables, printed lines, figures and folded parts."""
+    article = html.split("<article")[1].split("</article", maxsplit=1)[0]
+    for name in UNREAD:
+        article = re.sub(rf"(?s)<{name}\b.*?</{name}>", " ", article)
+    return len(re.sub("<[^>]*>", " ", article).split())
+
+
+def test_a_page_to_read_has_at_most_1500_words(built: Path) -> None:
+    for name in pages(built):
+        if not name.startswith(LONG):
+            assert words((built / name).read_text(encoding="utf-8")) <= 1500, name
+
+
 def test_no_page_loads_anything_from_the_network(built: Path) -> None:
     for name, page in pages(built).items():
         for target in page.fetched:
@@ -220,7 +244,7 @@ def project(root: Path, pages: dict[str, str]) -> Path:
     """Write a small project with the site's own settings and these pages; return its folder."""
     shutil.copytree(DOCS / "style", root / "docs" / "style")
     shutil.copytree(DOCS / "templates", root / "docs" / "templates")
-    for name in ("conf.py", "command_reference.py"):
+    for name in ("conf.py", "command_reference.py", "address.py"):
         shutil.copy(DOCS / name, root / "docs")
     for name, text in pages.items():
         (root / "docs" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -298,6 +322,38 @@ def test_a_notebook_becomes_a_page_with_its_outputs(tmp_path: Path) -> None:
     assert "secret" not in said
     assert "plain" not in said
     assert "notebooks/small.html#small" in pages(site)["index.html"].links
+
+
+def test_the_address_of_the_repository_is_in_one_place(tmp_path: Path) -> None:
+    small = notebook({"cell_type": "markdown", "source": ["# Small"], "metadata": {}}, code("1"))
+    home = "# Home\n\n```{toctree}\nnotebooks/small\n```\n"
+    root = project(tmp_path, {"index.md": home, "notebooks/small.ipynb": small})
+    address = "https://github.com/someone/distal"
+    urls = f'[project]\nname = "distal"\n[project.urls]\nRepository = "{address}.git"\n'
+    (root / "pyproject.toml").write_text(urls, encoding="utf-8")
+    done = sphinx(root / "docs", tmp_path / "site")
+    assert done.returncode == 0, done.stderr
+    found = pages(tmp_path / "site")["notebooks/small.html"].links
+    path = "docs/notebooks/small.ipynb"
+    assert f"https://colab.research.google.com/github/someone/distal/blob/main/{path}" in found
+    assert f"https://mybinder.org/v2/gh/someone/distal/main?labpath={path}" in found
+    assert address in pages(tmp_path / "site")["index.html"].links
+
+
+def test_notebooks_install_from_the_address_and_the_readme_names_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(DOCS)
+    from address import installed_from, links, repository
+
+    cell = 'ADDRESS = ""\nprint(ADDRESS)'
+    assert installed_from(cell, "https://example.org/distal") == cell.replace(
+        '""', '"git+https://example.org/distal"'
+    )
+    assert installed_from(cell, "") == cell
+    assert links("docs/one.ipynb", "") == links("docs/one.ipynb", "https://example.org/distal") == ""
+    assert repository(ROOT / "none.toml") == ""
+    assert repository() in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_figures_are_what_the_script_draws(tmp_path: Path) -> None:

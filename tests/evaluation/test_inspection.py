@@ -305,7 +305,7 @@ def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
         f"strengthening it costs {cost(ours, 17, 1).removeprefix('+')}",
         f"{apart[0]:.1%} of the updates in the first tenth of a trial and {apart[1]:.1%} in the last",
         f"it is not shown to be worse: {spoken(ours['signal']['always +1'])}",
-        f"with m always −1, is no use alone: {spoken(ours['signal']['always -1'])}",
+        f"with m always −1, is useless on its own: {spoken(ours['signal']['always -1'])}",
         f"chance, which is at {ours['chance']['fitness']:.2f}: {spoken(ours['signal']['swapped'])}",
         f"η costs {along('eta', 0.5)}, twice as much {along('eta', 2)}",
         f"θ {along('theta', 0.5)}, twice as much {along('theta', 2)}",
@@ -321,7 +321,7 @@ def test_the_page_about_rules_says_what_the_kept_numbers_say() -> None:
         f"{papers['smallest']['fresh']['fitness']:.2f}, a difference of "
         f"{spoken(papers['smallest']['fresh'])}; "
         f"chance {papers['smallest']['chance']:.2f}",
-        f"Always +1 is even better, {spoken(papers['signal']['always +1'])}",
+        f"always +1 it is even better, {spoken(papers['signal']['always +1'])}",
         f"these trials show, {spoken(papers['signal']['swapped'])}",
         f"worse than chance, {spoken(papers['signal']['always -1'])}",
     ):

@@ -138,7 +138,7 @@ def test_a_new_learner_evolves_on_disk_and_resumes_to_the_same_bytes(tmp_path: P
     for name in names:
         assert (parts / name).read_bytes() == (whole / name).read_bytes(), name
     winner = evolved.winners[1].learner
-    assert distal.find_learner(whole / "winners" / "run-02.json") == winner
+    assert distal.find_learner(whole / "winners" / "run-02.json") == winner.named("whole run 2")
     assert winner == replace(winner, name="run 2, seed 0")  # type: ignore[type-var]
     assert distal.resume(whole, engine="cpu").winners == evolved.winners  # there is nothing left to run
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import os
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
@@ -248,7 +249,8 @@ def _run(arguments: list[str]) -> int:
 
             # Refused at once, if it cannot run here; the one runner that the whole command has.
             args.runner = Runner(args.engine, getattr(args, "workers", None))
-        args.run(args)
+        with _warnings_spelled(known):
+            args.run(args)
         sys.stdout.flush()
     except Exception as error:
         code = _tell_failure(error, known)
@@ -256,6 +258,23 @@ def _run(arguments: list[str]) -> int:
             raise
         return code
     return 0
+
+
+@contextmanager
+def _warnings_spelled(known: Collection[str]) -> Iterator[None]:
+    """Let warnings name the options of a command where they name arguments of Python."""
+    from distal.cli.spelling import spelled  # noqa: PLC0415
+
+    def spell(record: logging.LogRecord) -> bool:
+        record.msg, record.args = spelled(record.getMessage(), known), ()
+        return True
+
+    log = logging.getLogger("distal")
+    log.addFilter(spell)
+    try:
+        yield
+    finally:
+        log.removeFilter(spell)
 
 
 def _tell_failure(error: Exception, known: Collection[str]) -> int | None:

@@ -142,8 +142,8 @@ def _worth(found: Inspection, row: int, change: int) -> str:
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
-    change = f"{one.effect.difference:+z.2f}".replace("-", "−")  # as in the other columns
-    return f"{change} ± {one.effect.reach:.2f}{' *' if one.matters else '  '}"
+    gap = f"{one.effect.difference:+z.2f}".replace("-", "−")  # as in the other columns
+    return f"{gap} ± {one.effect.reach:.2f}{' *' if one.matters else '  '}"
 
 
 def _show_set(found: RuleSet) -> None:

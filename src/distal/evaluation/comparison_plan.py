@@ -16,7 +16,7 @@ from distal.engines import Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
 from distal.evaluation.result import Result
-from distal.evaluation.trials import Conditions, per_goal
+from distal.evaluation.trials import Conditions, per_goal, tell_ignored
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.model.draws import MAX_COUNT
@@ -71,6 +71,7 @@ class ComparisonPlan:
             raise InputError(f"compare needs 2 to {MOST_LEARNERS} learners, but got {len(given)}")
         chosen = [find_learner(one) for one in given]
         conditions = Conditions.of(settings, compare, **asked)
+        tell_ignored(settings, chosen, conditions.task)
         until_decided = flag("until_decided", until_decided)
         first, most = _limits(conditions, until_decided, most_trials)
         beside = [] if any(isinstance(one, Chance) for one in chosen) else [chance_for(one) for one in chosen]

@@ -27,7 +27,7 @@ from distal.evaluation.inspection import (
 from distal.evaluation.learn import evaluated
 from distal.evaluation.result import Result
 from distal.evaluation.rule_set import RuleSet, clustered, consensus, distances, find_rules
-from distal.evaluation.trials import Conditions
+from distal.evaluation.trials import Conditions, tell_ignored
 from distal.evaluation.usage import Usage, count_usage
 from distal.learners import Learner, chance_for
 from distal.learners.dsp import NUMBERS, ROWS, Rule
@@ -62,6 +62,7 @@ class InspectionPlan:
         conditions = Conditions.of(settings, inspect, **asked, fewest=2)  # no rule is applied in one episode
         if len(rules) == 1 and conditions.count < 2:
             raise InputError("trials is 1 in a task of one goal, expected 2 or more: differences need pairs")
+        tell_ignored(settings, rules, conditions.task)
         conditions.check_memory(curves=2)
         return cls(tuple(rules), conditions)
 

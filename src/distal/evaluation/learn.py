@@ -11,7 +11,7 @@ from distal.base.checks import flag, instance
 from distal.base.progress import followed
 from distal.engines import Progress, Runner, pace
 from distal.evaluation.result import Result
-from distal.evaluation.trials import Conditions
+from distal.evaluation.trials import Conditions, tell_ignored
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
 from distal.learners.hill_climbing import HillClimbing
@@ -76,6 +76,7 @@ def learn(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
     )  # fmt: skip
+    tell_ignored(settings, [learner], conditions.task)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
     runner = engine if isinstance(engine, Runner) else Runner(engine)

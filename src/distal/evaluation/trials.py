@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any, Self
@@ -17,7 +18,7 @@ from distal.learners import Learner
 from distal.learners.genes import Decoded
 from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
-from distal.model.readings import RECURRENT
+from distal.model.readings import READINGS, RECURRENT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import network_for
 from distal.tasks.mazes import MazeTask
@@ -25,6 +26,7 @@ from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.switching import Switch, switch_of
 from distal.tasks.task import Task, checked_task
 
+_log = logging.getLogger("distal")
 _ALWAYS_FITS = 2**20  # bytes of one network
 
 
@@ -199,6 +201,16 @@ def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()
         instead = "encode observations in fewer bits, or ask for fewer hidden neurons"
         memory.Estimate(what, {"weights": weights}, instead).check()
     return found
+
+
+def tell_ignored(given: SettingsDict, learners: Iterable[Learner | type[Learner]], task: Task[Any]) -> None:
+    """Say which readings that were asked for have no effect in a task, or on any of the learners."""
+    kinds = {learner.kind: learner for learner in learners}.values()
+    for name in (name for name in READINGS if name in given):
+        if name in task.ignores:
+            _log.warning("%s has no effect in %s", name, task.name)
+        elif all(name in kind.ignores for kind in kinds):
+            _log.warning("%s has no effect on %s", name, " and ".join(kind.label for kind in kinds))
 
 
 def checked_maze(maze: Maze | None) -> Maze:

@@ -17,7 +17,7 @@ from distal.base.memory import Estimate
 from distal.base.progress import checked
 from distal.engines import Runner
 from distal.evaluation.measures import BEST
-from distal.evaluation.trials import chosen_task, settings_in
+from distal.evaluation.trials import chosen_task, settings_in, tell_ignored
 from distal.learners import KINDS, Learner, find_learner
 from distal.learners.genes import genes_of
 from distal.model.draws import MAX_COUNT
@@ -152,6 +152,7 @@ def configured(
         begin_with=_genes_given(learner, begin_with),
         **numbers,
     )
+    tell_ignored(settings, [KINDS[config.learner]], chosen)
     return within(config, budget, generations)
 
 

@@ -18,7 +18,7 @@ from distal.base.progress import checked, followed
 from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
-from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in
+from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in, tell_ignored
 from distal.evaluation.usage import LAYERS, Tally
 from distal.learners import Learner, find_learner, name_of
 from distal.learners.chance import Chance
@@ -83,13 +83,14 @@ def trials(
         raise InputError(f"{world.name} is no table, and nothing else can be watched{why}; use distal learn")
     episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
     moving = switch_of(switch)
-    both = (learner,) if against is None else (learner, against)
+    both = [find_learner(one) for one in ((learner,) if against is None else (learner, against))]
+    tell_ignored(settings, both, world)
     all_goals = [
         batch_of(
             [one], np.array([seed], np.uint64), trials=1, episodes=episodes, task=world,
             settings=in_force, resample=resample, switch=moving,
         )
-        for one in map(find_learner, both)
+        for one in both
     ]  # fmt: skip
     number = _first_goal(goal, world, moving)
     return tuple(batch.part(number, number + 1) for batch in all_goals)

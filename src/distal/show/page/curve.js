@@ -5,6 +5,7 @@ import { data, EPISODES, MOVES, phases, state, TASK } from "./trial.js";
 
 export const curve = find("curve");
 const kept = {}; // the picture of what does not change
+const NARROW = 480; // pixels of a curve on which a long label would hide a third
 const EDGE = { left: 48, right: 8, top: MOVES ? 19 : 8, bottom: 20 }; // pixels
 const WITH_GOAL = new Map(phases.goals.map((goal, phase) => [goal, phase * phases.every])); // an episode with each goal
 
@@ -178,12 +179,13 @@ export function renderCurve() {
   curve.setAttribute("aria-valuetext", `episode ${state.episode + 1}${towards}, ${spoken.join(", ")}`);
 }
 
-const figures = (panel) => `EP ${grouped(panel.learner.eps[state.episode])}, best ${grouped(panel.best[state.episode])}`;
+const ep = (panel) => `EP ${grouped(panel.learner.eps[state.episode])}`;
+const figures = (panel) => `${ep(panel)}, best ${grouped(panel.best[state.episode])}`;
 
-/** The EP of the episode shown and the best so far, in numbers beside its marker, one line for each learner. */
+/** The EP of the episode shown and the best so far, in numbers beside its marker, one line for each learner; on a phone the EP alone. */
 function drawFigures(context, { right, base, y }, at) {
   Object.assign(context, { font: font(11, 600), textBaseline: "middle", textAlign: "left" });
-  const told = panels.map(figures), swatch = panels.length > 1 ? 11 : 0, high = 14, tall = high * told.length;
+  const told = panels.map(right < NARROW ? ep : figures), swatch = panels.length > 1 ? 11 : 0, high = 14, tall = high * told.length;
   const wide = Math.max(...told.map((line) => context.measureText(line).width)) + swatch + 8;
   const beside = at + 10 + wide > right ? at - 10 - wide : at + 10;
   // Between the marks, where few dots lie, and within the axes.
