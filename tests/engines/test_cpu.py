@@ -297,19 +297,6 @@ def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch
         cpu.engine.run(batch, workers=2)
 
 
-def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    batch = batch_of((published_rules()[0],), T, Settings(), seed=0, episodes=2)
-
-    def failing(*arguments: object) -> object:
-        raise FloatingPointError("no luck")
-
-    monkeypatch.setattr(Rule, "update", failing)
-    with pytest.raises(RuntimeError, match=rf"trial 0 \(goal 0, seed {batch.seed[0]}\) failed: no luck"):
-        reference.run(batch)
-
-
 def test_a_stopped_run_ends_within_a_second() -> None:
     """Raise KeyboardInterrupt from the progress callback, as Ctrl-C does in the waiting thread."""
 

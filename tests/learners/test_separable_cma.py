@@ -11,14 +11,7 @@ from cmaes import SepCMA
 
 from distal import PlasticNetwork, SeparableCMA, Settings, learners
 from distal.learners import Memory, Trial
-from distal.learners.separable_cma import (
-    constants,
-    drawn,
-    first_distribution,
-    flat,
-    moved,
-    unflat,
-)
+from distal.learners.separable_cma import constants, drawn, first_distribution, flat, moved, unflat
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim

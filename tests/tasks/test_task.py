@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -425,10 +426,7 @@ def test_a_forged_task_is_refused_in_one_line_and_nothing_changes(
     reconfigured(copy, {**FORGED, **RECIPES}[name])
     before = snapshot(copy)
     for use in (resume, summary) if name in FORGED else (resume,):
-        with pytest.raises(InputError) as refused:
-            use(copy)
-        assert "\n" not in str(refused.value)
-        assert str(refused.value).isprintable()
+        assert refused(partial(use, copy)).isprintable()
     assert snapshot(copy) == before
 
 
