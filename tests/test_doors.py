@@ -20,7 +20,7 @@ from distal import Rule, cli
 from distal.base.checks import shown
 from distal.base.files import to_json
 from distal.show import watch
-from tests import doors
+from tests import command_line, doors
 
 
 @pytest.fixture
@@ -140,12 +140,8 @@ BAD: dict[str, list[str]] = {
 
 def options() -> dict[str, list[argparse.Action]]:
     """Return what every command takes a value for."""
-    (commands,) = (action for action in cli.make_parser()._actions if action.dest == "command")
-    assert isinstance(commands.choices, dict)
-    return {
-        name: [action for action in command._actions if action.nargs != 0]
-        for name, command in commands.choices.items()
-    }
+    taken = command_line.options()
+    return {name: [action for action in given if action.nargs != 0] for name, given in taken.items()}
 
 
 def bad_lines(command: str) -> Iterator[list[str]]:

@@ -137,6 +137,7 @@ def test_lines_fit_into_the_terminal(width: int) -> None:
     display = Display("evolving", 1_000_000, seconds=5.0, note=lambda: "on 4 workers")
     display.begin_part("generation 12 of 300", 10_000)
     display.detail = "best 110.20  mean 180.33"
+    # Private: as if five seconds had passed; and the lines without the terminal that shows them.
     display._slow = True
     display.count._marks.append((display.count.began + 5, 5_000, 10**6))
     console = Console(width=width, file=io.StringIO())
@@ -167,6 +168,7 @@ def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     terminal = at_terminal(monkeypatch)
+    # Private numbers: short work is shown, too.
     monkeypatch.setattr(progress, "_PATIENCE", 0)
     monkeypatch.setattr(progress, "_OFTEN", 0)
     small = {"runs": 1, "generations": 1, "trials": 1, "episodes": 3, "steps": 8, "hidden": 3, "fresh": 8}

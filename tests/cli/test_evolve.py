@@ -68,6 +68,7 @@ def test_the_command_line_evolves_resumes_and_summarises(
 def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    # A private class: an evolution of that length would take an hour.
     lines = evolve._Lines(configured(runs=1, generations=20_000, trials=1, fresh=8), None)
     for generation, seconds in ((0, 90.0), (1_000, 1.0)):
         lines.hear(Step(generation, 20_000, [1.0], 2.0, 14, seconds))

@@ -166,6 +166,7 @@ def doors(cluster: Cluster) -> dict[str, tuple[int, str]]:
     addresses = {
         "scheduler": cluster.client.scheduler.address,
         "worker": worker,
+        # Private: Dask tells nobody where its nannies listen.
         "nanny": cluster._cluster.workers[0].address,
     }
     operations = {"scheduler": "run_function", "worker": "run", "nanny": "run"}
@@ -218,6 +219,7 @@ def test_nobody_without_our_certificate_can_make_a_local_cluster_do_anything(
 def test_a_local_cluster_has_no_pages_and_leaves_no_key_on_disk(own: tuple[Cluster, Path]) -> None:
     cluster, folder = own
     assert cluster.dashboard is None
+    # Private: Dask's own scheduler, for its port.
     ports = [cluster._cluster.scheduler.http_server.port]
     ports += cluster.client.run(lambda dask_worker: dask_worker.http_server.port).values()
     for port in ports:

@@ -183,6 +183,7 @@ def test_chance_in_an_environment_does_not_depend_on_the_number_of_processes(wor
 def test_processes_share_the_first_batch_and_are_no_more_than_its_trials() -> None:
     runner = Runner("reference", workers=500)
     learn("hc", task=Drift, **{**SHORT, "episodes": 60}, chance=False, engine=runner)
+    # A private list: no result tells how many processes there were.
     (pool,) = runner._pools
     assert (pool.workers, pool.tasks) == (3, 3)
     learn("hc", task=Drift, **{**SHORT, "trials": 4}, chance=False, engine=runner)
@@ -316,6 +317,7 @@ def test_installed_packages_are_looked_through_once(monkeypatch: pytest.MonkeyPa
         return {"nosuch": ["numpy"]}
 
     monkeypatch.setattr(importlib.metadata, "packages_distributions", look)
+    # A private cache: filled before, and to be filled anew by other tests.
     naming._packages.cache_clear()
     try:
         found = [naming.package_of(f"nosuch.{part}") for part in "ab"]
