@@ -81,6 +81,9 @@ def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_noth
     lines.written -= 61
     lines.add(12_345, 0)
     assert "generation 1,001: 12,345 episodes" in capsys.readouterr().err
+    lines.add(1, 40_000)
+    lines.hear(Step(2_000, 20_000, [1.0], 2.0, 14, 0.5))
+    assert "  80,000 steps/s  " in capsys.readouterr().err
 
 
 def test_the_command_line_takes_a_search_and_its_options(

@@ -237,12 +237,13 @@ class _Lines(Listener):
     def hear(self, step: Step) -> None:
         """Hear of a generation."""
         ended = step.generation == step.generations
+        taken = self.count.steps
         self.work = "winners, measured again" if ended else f"generation {step.generation + 1:,}"
         self.count = Count(None)
         left = self.left.after(step)
         scores = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
-        workers = on_workers(self.cluster)
-        text = f"{scores}  {rate(step.evaluations / step.seconds, 'evaluations')}  {workers}".rstrip()
+        done, unit = (taken, "steps") if taken else (step.evaluations, "evaluations")  # cpu counts no steps
+        text = f"{scores}  {rate(done / step.seconds, unit)}  {on_workers(self.cluster)}".rstrip()
         often = max(1, step.generations // 20)
         if step.generation % often == 0 or ended:
             self.written = self.count.began
