@@ -59,7 +59,7 @@ SLOW = {
 }
 PACED = {
     "quick": Scale("quick", runs=1, generations=6, trials=2, episodes=20, fresh=10, tested=12, long=50),
-    "full": Scale("full", runs=3, generations=30, trials=8, episodes=50, fresh=40, tested=40, long=200),
+    "full": Scale("full", runs=3, generations=15, trials=4, episodes=50, fresh=40, tested=40, long=200),
 }
 # How a task without a table was run, by the engine.
 RUNS = {
