@@ -37,6 +37,10 @@ def test_the_command_line_evolves_resumes_and_summarises(
     assert (
         text.count("P(better): the share of trials in which it is better than chance; a tie counts half") == 2
     )
+    assert main(["evolve", "--resume", out, "--brief"]) == 0
+    brief = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert len(brief) == 4
+    assert set(brief) <= set(text.splitlines())
     single = ["--runs", "1", "--generations", "1", *small[4:], "--out", str(tmp_path / "one")]
     assert main(["evolve", *single]) == 0
     assert "DSP rules: 1 run of 1 generation, " in capsys.readouterr().out

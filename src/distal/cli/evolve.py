@@ -7,6 +7,8 @@ import inspect
 from pathlib import Path
 from typing import cast
 
+from rich.console import Console
+
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.display import with_error
@@ -69,6 +71,7 @@ def add(commands: Commands) -> None:
     }
     add_options(command, {"--search WORD": options.explained(searches, UNNAMED)})
     options.add_force(command)
+    options.add_brief(command)
     add_options(command, {
         "--runs N": "independent runs (15)",
         "--generations N": "generations after the first population (300)",
@@ -123,6 +126,7 @@ def _add_others(command: Parser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Evolve rules or the parameters of hill climbing."""
+    options.check_brief(args)
     # Whatever is wrong is refused before a cluster is started for it.
     out, config = (args.resume, None) if args.resume is not None else (args.out, _configured(args))
     if config is None:
@@ -144,7 +148,7 @@ def run(args: argparse.Namespace) -> None:
         described = evolved.config.to_dict()
         print_json({"version": __version__, "out": out, "config": described, "winners": winners})
     else:
-        _show_evolved(evolved, out)
+        _show_evolved(evolved, out, args.brief)
 
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
@@ -182,20 +186,11 @@ def _configured(args: argparse.Namespace) -> Config:
     return config
 
 
-def _show_evolved(evolved: Evolved, out: str) -> None:
-    """Print the winners of an evolution, beside chance."""
+def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
+    """Print the winners of an evolution, with chance; the short form is the table alone."""
     to = console()
-    config = evolved.config
-    core = config.search.core
-    name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
-    to.print(
-        f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
-        f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "
-        f"seed {config.seed}"
-    )
-    if config.fitness != BEST or config.switch is not None:
-        moves = "" if config.switch is None else f" of each phase; the goal moves {config.switch}"
-        to.print(f"fitness: {config.measure.words}{moves}")
+    if not brief:
+        _show_search(to, evolved)
     table, narrow = winners_table(to, "selected")
     for winner in evolved.winners:
         fresh = winner.fresh
@@ -207,8 +202,25 @@ def _show_evolved(evolved: Evolved, out: str) -> None:
         own = with_error(fresh.fitness, fresh.standard_error)
         table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
     to.print(table)
+    if brief:
+        return
     for line in LEGEND:
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
     if evolved.verdict is not None:
         to.print(evolved.verdict, soft_wrap=True)
+
+
+def _show_search(to: Console, evolved: Evolved) -> None:
+    """Print the lines about the learner, the search and the fitness."""
+    config = evolved.config
+    core = config.search.core
+    name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
+    to.print(
+        f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
+        f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "
+        f"seed {config.seed}"
+    )
+    if config.fitness != BEST or config.switch is not None:
+        moves = "" if config.switch is None else f" of each phase; the goal moves {config.switch}"
+        to.print(f"fitness: {config.measure.words}{moves}")

@@ -74,7 +74,7 @@ class Experiments(Based[Reproduction]):
         "quick": Scale(
             "quick", runs=5, generations=80, episodes=5_000, about="about three minutes on two cores"
         ),
-        "paper": Scale("paper", runs=15, generations=300, episodes=10_000, about="about twenty"),
+        "paper": Scale("paper", runs=15, generations=300, episodes=10_000, about="about seven"),
     }
     options: ClassVar[tuple[Option, ...]] = (Option("rules", "evolved", "evolved, published"),)
 
