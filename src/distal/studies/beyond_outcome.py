@@ -195,7 +195,7 @@ class Evolution(Record):
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class QuestionOutcome(Record):
     """What was measured for a question.
 
     `runs` holds what the winners of all runs are compared by: a number for each, by evolution
@@ -208,7 +208,7 @@ class Outcome(Record):
     runs: dict[str, dict[str, tuple[float, ...]]]
 
     @classmethod
-    def of_thing(cls, data: Any, thing: Question, **known: Any) -> Outcome:
+    def of_thing(cls, data: Any, thing: Question, **known: Any) -> QuestionOutcome:
         """Read what was measured for a question."""
         compared = {pair: Corrected.from_dict(data["comparisons"][str(pair)]) for pair in thing.pairs}
         return super().of_thing(data, thing, comparisons=compared, **known)
@@ -253,13 +253,13 @@ class BeyondStudy(Finished):
     scale: Scale
     engine: str
     evolutions: dict[str, Evolution]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[QuestionOutcome, ...]
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return how much was run, no size missing, and the outcomes, one for each question."""
         scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
-        return {"scale": scale, "outcomes": Outcome.of_each(data["questions"], QUESTIONS)}
+        return {"scale": scale, "outcomes": QuestionOutcome.of_each(data["questions"], QUESTIONS)}
 
     def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""
