@@ -78,6 +78,16 @@ def test_what_is_left_is_estimated_first_and_measured_later() -> None:
     assert count.left() == pytest.approx(300 / 10)
 
 
+def test_a_wrong_estimate_gives_way_to_the_pace_within_a_quarter_of_its_time() -> None:
+    clock = Clock()
+    count = Count(1_000, seconds=5, clock=clock)
+    for tenth in range(1, 26):  # two a tenth of a second: 50 s in all, ten times the estimate
+        clock.now = tenth / 10
+        count.add(2)
+    assert count.paces()[0] == pytest.approx(20)
+    assert count.left() == pytest.approx((1_000 - 50) / 20, rel=0.05)
+
+
 def test_a_pace_is_that_of_the_last_half_minute() -> None:
     clock = Clock()
     count = Count(100_000, clock=clock)
@@ -191,16 +201,23 @@ def test_a_function_false_and_none_are_progress_and_nothing_else_is() -> None:
             distal.evolve(progress=wrong)
 
 
+@pytest.mark.parametrize(
+    ("task", "engine", "workers"),
+    [("CartPole-v1", "steps", 1), ("CartPole-v1", "steps", 2), ("compiled:CartPole", None, 2),
+     (None, "reference", 1)],
+)  # fmt: skip
 def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, task: str | None, engine: str | None, workers: int
 ) -> None:
     terminal = at_terminal(monkeypatch)
     monkeypatch.setattr(progress, "_PATIENCE", 0)
     monkeypatch.setattr(progress, "_OFTEN", 0)
+    monkeypatch.setattr(progress, "_MARK", 0)
     small = {"runs": 1, "generations": 1, "trials": 1, "episodes": 3, "steps": 8, "hidden": 3, "fresh": 8}
-    quiet = distal.evolve(progress=False, **small)  # type: ignore[arg-type]
+    runner = distal.Runner(engine, workers=workers)
+    quiet = distal.evolve(task=task, progress=False, engine=runner, **small)  # type: ignore[arg-type]
     assert terminal.getvalue() == ""
-    told = distal.evolve(engine="reference", **small)  # type: ignore[arg-type]
+    told = distal.evolve(task=task, engine=runner, **small)  # type: ignore[arg-type]
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
     for words in ("generation 0 of 1", "generation 1 of 1", "winners", "steps/s", "best "):
         assert words in shown
@@ -223,12 +240,19 @@ def test_an_estimate_is_measured_in_a_copy_of_the_task_and_changes_no_result() -
     assert (before.best == again.best).all()
 
 
-def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> None:
+@pytest.mark.parametrize(
+    ("conditions", "episodes"),
+    [(("--trials", "2", "--episodes", "60", "--engine", "reference"), 1_920),
+     (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "1"), 40_000),
+     (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "2"), 40_000)],
+)  # fmt: skip
+def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table(
+    conditions: tuple[str, ...], episodes: int
+) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm", "COLUMNS": "80"}
-    slow = ("--trials", "2", "--episodes", "60", "--engine", "reference")  # some seconds
     with subprocess.Popen(
-        [*DISTAL, "learn", "paper:1", *slow],
+        [*DISTAL, "learn", "paper:1", *conditions],  # some seconds
         stderr=theirs,
         stdout=subprocess.PIPE,
         env=environment,
@@ -247,6 +271,6 @@ def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> No
     assert process.returncode == 0
     text = shown.decode()
     assert "learning" in text
-    assert "of 1,920 episodes" in text
+    assert f"of {episodes:,} episodes" in text
     assert "steps/s" in text
     assert " left" in text

@@ -182,8 +182,12 @@ class Count:
         if pace <= 0 or (expected is None and took < _SHORTEST):
             return expected
         measured = max(0, self.total - self.done) / pace
-        weight = 1 if expected is None else min(1, took / _LATELY)
-        return weight * measured + (1 - weight) * (expected or 0)
+        if self.seconds is None or expected is None:
+            return measured
+        # An estimate that was far too short must not hold the pace down for longer than it said in all.
+        trusted = min(_LATELY, max(_SHORTEST, self.seconds / 4))
+        weight = min(1, took / trusted)
+        return weight * measured + (1 - weight) * expected
 
 
 # ------------------------------------------------------------------ showing
