@@ -116,10 +116,7 @@ def test_without_a_terminal_a_command_says_how_long_it_takes_and_writes_a_line_a
 ) -> None:
     pipe, clock = io.StringIO(), Clock()
     monkeypatch.setattr(sys, "stderr", pipe)
-    lines = Lines(clock)
-    lines.begin("learning", 1_000, 9.0)
-    assert pipe.getvalue() == ""
-    lines.begin("learning", 1_000, 200.0)
+    lines = Lines("learning", 1_000, clock=clock)
     for second in range(1, 131):  # 5 episodes a second
         clock.now = second
         lines.add(5, 500)
@@ -128,15 +125,46 @@ def test_without_a_terminal_a_command_says_how_long_it_takes_and_writes_a_line_a
         "learning: 300 of 1,000 episodes  500 steps/s  about 2 min left",
         "learning: 600 of 1,000 episodes  500 steps/s  about 80 s left",
     ]
+    short = Lines("learning", 100, clock=clock)
+    for clock.now in range(131, 136):
+        short.add(20, 0)
+    assert len(pipe.getvalue().splitlines()) == 3
+
+
+def test_without_a_terminal_the_parts_of_an_evolution_are_a_line_each_twentieth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", pipe := io.StringIO())
+    clock = Clock()
+    lines = Lines("evolving", 1_000, note=lambda: "on 4 workers", clock=clock)
+    for generation in range(101):
+        lines.begin_part(f"generation {generation} of 100", 10)
+        lines.add(10, 1_000)
+        clock.now += 2
+        lines.detail = f"best {100 - generation:.2f}"
+    _, first, second, *_, last = written = pipe.getvalue().splitlines()
+    assert len(written) == 21
+    assert first.startswith("generation 4 of 100: 50 of 1,000 episodes  ")
+    assert second == (
+        "generation 9 of 100: 100 of 1,000 episodes  500 steps/s  about 3 min left  best 91.00  on 4 workers"
+    )
+    assert last.startswith("generation 99 of 100: 1,000 of 1,000 episodes  ")
 
 
 def test_learning_in_python_writes_no_lines_and_a_command_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(progress, "_SHORTEST", 0.0)  # the pace counts at once
+    monkeypatch.setattr(progress, "_MARK", 0.0)
     distal.learn("hc", episodes=2, trials=1, chance=False)
     assert capsys.readouterr().err == ""
-    assert distal.cli.main(["learn", "hc", "--episodes", "2", "--trials", "1", "--no-chance"]) == 0
+    assert (
+        distal.cli.main(
+            ["learn", "hc", "--episodes", "2", "--trials", "1", "--no-chance", "--engine", "reference"]
+        )
+        == 0
+    )
     assert capsys.readouterr().err == "climbing: 16 episodes; about 0 s\n"
 
 
