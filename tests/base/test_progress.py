@@ -155,6 +155,7 @@ def test_learning_in_python_writes_no_lines_and_a_command_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "LONG", 0.0)
+    # Private numbers: short work is told, too.
     monkeypatch.setattr(progress, "_SHORTEST", 0.0)  # the pace counts at once
     monkeypatch.setattr(progress, "_MARK", 0.0)
     distal.learn("hc", episodes=2, trials=1, chance=False)
