@@ -35,15 +35,7 @@ import gymnasium
 import numpy as np
 
 import distal
-from distal import (
-    Chance,
-    HillClimbing,
-    InputError,
-    Maze,
-    Rule,
-    Settings,
-    learners,
-)
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, learners
 from distal.base import checks
 from distal.engines import Batch, Runner
 from distal.engines.cpu import engine as cpu
@@ -911,7 +903,7 @@ def experiments() -> list[Door]:
         slow("distal.study_beyond"),
         slow("distal.write_report", result=(reproduction, never), out=row("report", any_folder)),
         *(door(f"distal.Reproduction.{name}", learner=learner) for name in ("best", "ranking")),
-        door("distal.Reproduction.beside_chance", learner=learner, episodes=row(1, whole(1, 3))),
+        door("distal.Reproduction.against_chance", learner=learner, episodes=row(1, whole(1, 3))),
         door("distal.Reproduction.origin", learner=learner, number=row(0, whole(0, 0))),
     ]  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -55,6 +56,16 @@ def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
         packed = {name for name in archive.namelist() if ".dist-info/" not in name}
     files = {path.relative_to(src).as_posix() for path in (src / "distal").rglob("*") if path.is_file()}
     assert packed == {name for name in files if "__pycache__" not in name}
+
+
+def test_its_description_has_no_link_that_is_dead_outside_the_repository(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        described = archive.read(name).decode()
+    assert "\n# Distal\n" in described
+    targets = re.findall(r'\]\(([^)]*)\)|src="([^"]*)"', described)
+    assert targets
+    assert all("".join(target).startswith("https://") for target in targets)
 
 
 def test_its_command_runs_from_another_folder(installed: Path, tmp_path: Path) -> None:

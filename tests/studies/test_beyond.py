@@ -334,7 +334,7 @@ def tables(study: BeyondStudy, position: int) -> dict[str, Sheet]:
 def test_the_page_shows_every_learner_beside_chance(beyond: tuple[BeyondStudy, Path]) -> None:
     study = beyond[0]
     for position, outcome in enumerate(study.outcomes):
-        rows = tables(study, position)["Beside chance and hill climbing"].rows
+        rows = tables(study, position)["Compared with chance and hill climbing"].rows
         for case in outcome.question.cases:
             row = next(row for row in rows if list(row[:2]) == [case.words, case.world.words])
             pair = next(pair for pair in outcome.question.pairs if pair.own == case.name)
@@ -350,7 +350,7 @@ def test_every_comparison_is_in_one_table_of_the_page_and_counted_once(
     counted = BeyondReport(study).summary()
     for position, outcome in enumerate(study.outcomes):
         found = tables(study, position)
-        beside = found["Beside chance and hill climbing"].rows
+        beside = found["Compared with chance and hill climbing"].rows
         shown = sum(2 - (row[-1] == "–") for row in beside)
         others = found["Other comparisons"].rows if "Other comparisons" in found else ()
         assert shown + len(others) == len(outcome.comparisons)
@@ -417,7 +417,7 @@ def test_the_page_shows_the_verdicts_of_another_study_beside_its_own(
     page = to_markdown(BeyondReport.title, BeyondReport(beyond[0], beyond[0]).blocks())
     assert page.split("## The same, once more")[1].count("| learners | against |") == len(QUESTIONS)
     (tmp_path / "other.json").write_text('{"format": "distal-tasks"}')
-    assert main(["beyond", "--out", str(tmp_path / "new"), "--beside", str(tmp_path / "other.json")]) == 2
+    assert main(["beyond", "--out", str(tmp_path / "new"), "--second", str(tmp_path / "other.json")]) == 2
     assert "other.json': this is not a study beyond the paper" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 

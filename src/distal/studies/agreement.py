@@ -358,14 +358,14 @@ def _long_test(result: Reproduction, mark: int) -> Iterator[Line]:
     yield _ours("chance: fitness", chance)
     yield _reached("chance", _NOT_REPORTED, chance, result)
     for kind, name in _EVOLVED_NAMES.items():
-        yield _beat_chance(name, result.beside_chance(kind, at), _beside(result))
+        yield _beat_chance(name, result.against_chance(kind, at), _beside(result))
     yield test
     yield effect
     yield from _against_chance(eps["dsp"], chance)
 
 
 def _beside(result: Reproduction) -> str:
-    return f"each beside chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
+    return f"each against chance with its own α, {result.trials} pairs, p < {SIGNIFICANT}, paired t-test"
 
 
 def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | None:

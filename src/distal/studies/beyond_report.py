@@ -73,7 +73,7 @@ class BeyondReport(Report[BeyondStudy]):
         study, beside, scale = self.outcome, self.beside, self.outcome.scale
         found: list[Block] = [
             Text(
-                f"Written by `{command(study)}{'' if beside is None else ' --beside FILE'}` (Distal {study.version}) on "
+                f"Written by `{command(study)}{'' if beside is None else ' --second FILE'}` (Distal {study.version}) on "
                 f"{made_on(study.machine, study.seconds)}. Scale paper has as many runs and generations as the paper; with fewer, "
                 "evolution ends early, and a longer one may find better rules."
             ),
@@ -89,7 +89,7 @@ class BeyondReport(Report[BeyondStudy]):
             found += [
                 Heading(question.title), Text(notes(study)[question.name]),
                 Figure(f"beyond_{question.name}", *CAPTIONS[question.name], figure),
-                Sheet("Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
+                Sheet("Compared with chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
                 *details(outcome, scale),
             ]  # fmt: skip
             remaining = list(others(outcome, scale))

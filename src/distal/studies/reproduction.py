@@ -116,13 +116,15 @@ class Reproduction(Frozen):
         curve: NDArray[np.int32] = self.curves[test][self.best(whose)]
         return curve
 
-    def beside_chance(self, learner: str, episodes: int) -> list[Fresh]:
+    def against_chance(self, learner: str, episodes: int) -> list[Fresh]:
         """Compare every rule, or climber, with chance after some episodes of the plain test."""
         one_of("learner", learner, self.learners)
         episodes = integer("episodes", episodes, 1, self.curves[learner].shape[-1])
         chance = next(test for test, kind in CHANCE.items() if kind == learner)
         pairs = zip(self.curves[learner], self.curves[chance], strict=True)
         return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
+
+    beside_chance = against_chance  # its name until version 0.4
 
     def origin(self, learner: str, number: int) -> str:
         """Return the origin of a rule or climber: the run that evolved it, or its name in the paper."""

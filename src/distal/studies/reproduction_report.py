@@ -278,7 +278,7 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 
 def _summary_table(lines: list[Line]) -> Sheet:
     """Return the paper's numbers beside ours."""
-    return _lines_table("summary", "The paper’s numbers beside ours", _HOW, lines)
+    return _lines_table("summary", "The paper’s numbers and ours", _HOW, lines)
 
 
 def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Sheet:

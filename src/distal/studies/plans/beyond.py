@@ -81,7 +81,7 @@ class Beyond(Scaled[BeyondStudy]):
     """The study beyond the paper.
 
     Args:
-        beside: The beyond.json of another study, whose verdicts the page shows too; it decides no result.
+        second: The beyond.json of another study, whose verdicts the page shows too; it decides no result.
     """
 
     name: ClassVar[str] = "beyond"
@@ -103,11 +103,11 @@ class Beyond(Scaled[BeyondStudy]):
     }  # fmt: skip
     options: ClassVar[tuple[Option, ...]] = (
         Option(
-            "beside", None, "the beyond.json of another study, whose verdicts the page also shows", "FILE"
+            "second", None, "the beyond.json of another study, whose verdicts the page also shows", "FILE"
         ),
     )
 
-    beside: str | None = None
+    second: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -115,14 +115,14 @@ class Beyond(Scaled[BeyondStudy]):
 
     @cached_property
     def other(self) -> BeyondStudy | None:
-        """The study in the file `beside`."""
-        if self.beside is None:
+        """The study in the file `second`."""
+        if self.second is None:
             return None
-        data = read_json(self.beside, "file")
+        data = read_json(self.second, "file")
         try:
             return BeyondStudy.from_dict(data)
         except InputError as error:
-            raise InputError(f"file {self.beside!r}: {error}") from None
+            raise InputError(f"file {self.second!r}: {error}") from None
 
     def report(self, outcome: BeyondStudy) -> BeyondReport:
         """Return the report of an outcome, with the verdicts of the other study."""

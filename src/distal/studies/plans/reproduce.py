@@ -124,7 +124,7 @@ class Experiments(Based[Reproduction]):
         if self.rules == "published":
             episodes = self._learners("dsp") * _MANY * len(self.maze.finals) * 100
             yield Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp")
-            yield Stage("afresh_chance", "chance beside them", episodes, "chance")
+            yield Stage("afresh_chance", "chance for them", episodes, "chance")
 
     def _learners(self, kind: str) -> int:
         """Return how many rules ("dsp") or climbers ("hc") are tested."""
@@ -137,7 +137,7 @@ class Experiments(Based[Reproduction]):
             title = f"test {n} {whose}, {long}" + (f", resampled every {RESAMPLE}" if resampled else "")
             yield Stage(f"test_{name}", title, n * each, kind)
         for name, kind in CHANCE.items():
-            title = f"chance beside the {'rules' if kind == 'dsp' else 'climbers'}, {long}"
+            title = f"chance for the {'rules' if kind == 'dsp' else 'climbers'}, {long}"
             yield Stage(f"test_{name}", title, self._learners(kind) * each, "chance")
 
     def _appendix_tests(self) -> Iterator[Stage]:
@@ -149,7 +149,7 @@ class Experiments(Based[Reproduction]):
             resampled = f"test {whose}, {long}, resampled every {RESAMPLE}"
             yield Stage("appendix_dsp", f"test {whose}, {long}", own, "dsp")
             yield Stage("appendix_dsp_resampled", resampled, own, "dsp")
-            yield Stage("appendix_chance", f"chance beside {whose}, {long}", own, "chance")
+            yield Stage("appendix_chance", f"chance for {whose}, {long}", own, "chance")
         if self.maze != narrow:
             yield Stage("appendix_narrow", f"test {whose} in {NARROW}, {long}", there, "dsp")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from distal.base.checks import InputError, counted, one_of, text
+from distal.base.records import Count, Record
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.engines.batch import EPs
@@ -22,7 +23,7 @@ from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.studies.intervals import Gap, Interval
 from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
-from distal.studies.records import Count, Finished, Record
+from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,
@@ -261,9 +262,9 @@ class TasksReport(Report[TaskStudy]):
                 )
             ),
             Text(
-                "Rules of this kind were invented for one maze. Here they are evolved for other tasks, and measured beside "
-                "hill climbing that was evolved for the same task, beside the rule and the climber of the maze "
-                "(`evolved:1` and `hc`), and beside chance: fresh random weights in every episode, with the learner’s own "
+                "Rules of this kind were invented for one maze. Here they are evolved for other tasks, and measured against "
+                "hill climbing that was evolved for the same task, against the rule and the climber of the maze "
+                "(`evolved:1` and `hc`), and against chance: fresh random weights in every episode, with the learner’s own "
                 "scales α and in the same trials. Chance differs from row to row because the scales do; where the chance of one "
                 "row is better than the learner of another, the scales alone do more than that learner does."
             ),
@@ -469,7 +470,7 @@ class Tasks(Scaled[TaskStudy]):
         for which, tried in LEARNERS.items():
             for stage, title, kind in (
                 ("test", f"test {tried.words}", tried.kind),
-                ("chance", "chance beside it", "chance"),
+                ("chance", "chance for it", "chance"),
             ):
                 found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
         return found

@@ -70,7 +70,7 @@ def test_in_a_table_whose_goal_moves_every_episode_begins_where_its_goal_does(op
     watched = watch.watch("chance", task=task, episodes=6, hidden=4, steps=20, switch=Switch(2, (1, 0, 2)))
     starts = task.table(watched.batches[0].settings).starts
     page, grids = opened(watched), []
-    assert page.title() == "chance, learning Taxi-v4, a goal that moves"
+    assert page.title() == "chance learning Taxi-v4, a goal that moves"
     for number in range(6):
         page.evaluate(f"distal.goto({number + 1}, 0)")
         goal = (1, 0, 2)[number // 2]
