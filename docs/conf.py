@@ -94,7 +94,7 @@ if ADDRESS:
 COMMANDS = "<!-- commands -->"
 FIGURE = re.compile(r"^!\[([^\]]*)\]\((pictures/[\w-]+\.svg)\)$", re.MULTILINE)
 PICTURE = re.compile(r"^(!\[[^\]]*\]\((?:figures/)?[\w-]+\.svg\))$", re.MULTILINE)
-TABLE = re.compile(r"(?:^\|.*\n){12,}", re.MULTILINE)
+TABLE = re.compile(r"(?:^\|.*\n){9,}", re.MULTILINE)
 WIDE = 480  # pixels of a picture that a phone scrolls; narrower ones shrink
 LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 

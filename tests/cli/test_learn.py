@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -153,7 +154,7 @@ def test_a_reading_without_an_effect_is_named(
 
 
 def test_a_reading_with_an_effect_is_not_named(caplog: pytest.LogCaptureFixture) -> None:
-    few = {"trials": 1, "episodes": 2, "steps": 3}
+    few: dict[str, Any] = {"trials": 1, "episodes": 2, "steps": 3}
     learn("paper:1", normalise="layer", blocked="stay", **few)
     distal.compare(["paper:1", "hc"], normalise="layer", **few)
     assert caplog.messages == []

@@ -1,4 +1,4 @@
-"""Many learners as the genes they stand for: engines read the genes, objects are made when asked for."""
+"""Many learners as arrays of genes: engines read the genes, objects are made on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner is: numbers, genes and a file, and what happens to the weights when an episode ends.
+"""Base class of learners: numbers, genes, a file, and the update of the weights after an episode.
 
 A learner is a frozen dataclass. Its class attributes say what it is called and which genes it
 has; `update` is the learning itself. Whoever trains a network with it (`PlasticNetwork`) keeps

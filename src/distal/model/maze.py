@@ -1,4 +1,4 @@
-"""The maze, what the agent senses in it and how it moves.
+"""The maze: its cells, the agent's senses and its moves.
 
 A cell is (row, column), counted from 0, row 0 at the top. Headings and actions
 are small integers that index HEADINGS and ACTIONS.
@@ -108,7 +108,7 @@ class Maze:
 
     @cached_property
     def walls(self) -> NDArray[np.bool_]:
-        """Where the walls are, (rows, columns)."""
+        """The walls: True where there is one, (rows, columns)."""
         walls = np.array([[symbol == WALL for symbol in row] for row in self.picture])
         walls.setflags(write=False)
         return walls

@@ -1,4 +1,4 @@
-"""Neuron activation traces (NATs): what a synapse remembers of an episode.
+"""Neuron activation traces (NATs): the memory that a synapse has of an episode.
 
 Each synapse counts how often its two neurons were (pre, post) = (0,0), (0,1),
 (1,0), (1,1) over the steps of an episode. The counts become frequencies, the

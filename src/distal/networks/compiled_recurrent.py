@@ -25,7 +25,7 @@ from distal.networks.network import Network
 
 
 class Own(NamedTuple):
-    """What the network keeps from one step to the next, and the sums of a step."""
+    """The state of the network between two steps, and the sums of a step."""
 
     came: Any  # uint8 (hidden + outputs): which hidden neurons and outputs were active in the step before
     passed_on: Any  # float32 (hidden): what hidden neurons passed on in the step before

@@ -1,4 +1,4 @@
-"""What a network is: a shape, the draws of its weights, and one step from inputs to an action.
+"""Base class of networks: a shape, the draws of the weights, and one step from inputs to an action.
 
 A network holds no weights, because every episode of a trial may have others. Two matrices
 hold them, one row per post-synaptic neuron and one column per pre-synaptic one:

@@ -1,4 +1,4 @@
-"""Tries a task before anything is learned in it, as Gymnasium's `check_env` tries an environment."""
+"""A check of tasks: `check_task` tries one before anything is learned in it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_NAME = 1_000  # letters that a folder takes
 
 
 class _Played(NamedTuple):
-    """What an episode was like: the bits of every step, and its EP."""
+    """The record of an episode: the bits of every step, and the EP."""
 
     sensed: list[tuple[int, ...]]
     ep: float
@@ -193,7 +193,7 @@ def _episode(task: Task[Any], walk: Walk, actions: Sequence[int], where: str) ->
 
 
 def _bits(task: Task[Any], given: object, at: str) -> tuple[int, ...]:
-    """Return the inputs of a step, if each is 0 or 1 and there are as many as the task says."""
+    """Return the inputs of a step, if each is 0 or 1 and their number is the one the task states."""
     bits = sequence(f"sense() {at}", given, "a list of bits")
     if len(bits) != task.inputs:
         raise InputError(f"sense() {at} gives {counted(len(bits), 'bit')}, the task has {task.inputs} inputs")

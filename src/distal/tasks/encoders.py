@@ -182,7 +182,7 @@ class Encoder:
 
     @property
     def binned(self) -> bool:
-        """Whether a number has so many values that it is in bins."""
+        """Whether a number has too many values for bits of their own, and is in bins."""
         return any(isinstance(column, Binned) for column in self.columns)
 
     @cached_property
@@ -307,7 +307,7 @@ class _Many:
 
 @dataclass(frozen=True)
 class FunctionEncoder:
-    """A function that turns an observation into bits, always as many."""
+    """A function that turns an observation into bits; their number is always the same."""
 
     function: Callable[[Any], Sequence[int]]
     bits: int

@@ -47,7 +47,7 @@ _log = logging.getLogger("distal")
 
 
 class EnvWalk(Walk):
-    """What happened in an episode of an environment.
+    """The record of an episode of an environment.
 
     Args:
         task: The environment as a task.
@@ -590,7 +590,7 @@ def _described_wrapper(wrapper: str | Callable[..., Any]) -> dict[str, Any]:
 
 
 def scaled_name(name: str, scale: int) -> str:
-    """Return the name of a task whose EPs are so many times those of the environment."""
+    """Return the name of a task whose EPs are a multiple of those of the environment."""
     return name if scale == 1 else f"{name} (EP × {scale})"
 
 

@@ -91,7 +91,7 @@ class MazeTask(Task["MazeWalk"]):
 
     @property
     def resets(self) -> Sequence[Mapping[str, Any]]:  # type: ignore[override]
-        """What the reset of a `MazeEnv` is given, goal by goal."""
+        """The arguments of `MazeEnv.reset`, goal by goal."""
         return tuple({"options": {"goal": goal}} for goal in range(len(self.goals)))
 
     @property
@@ -109,7 +109,7 @@ class MazeTask(Task["MazeWalk"]):
 
 
 def levels_task(levels: int) -> MazeTask:
-    """Return the maze of so many levels that stands for the paper's: with three it is the default.
+    """Return the T-maze of a number of levels with the paper's corridors: with three it is the default.
 
     The others are T-mazes with corridors as wide.
     """

@@ -1,4 +1,4 @@
-"""Where the states of a table lie: a grid that pages and films draw.
+"""Grids that pages and films draw: the places of the states of a table.
 
 Grids are known of Gymnasium's FrozenLake, CliffWalking and Taxi, and of MiniGrid. Nothing that
 learns ever sees one.
@@ -103,7 +103,7 @@ class Picture(Frozen):
 
 
 class Spot(NamedTuple):
-    """Where everything is in a state: the agent, its heading, what it fetches, and a goal of its own."""
+    """The places in one state: the agent and its heading, its cargo, and a goal of its own."""
 
     cell: int
     heading: int = NOWHERE

@@ -1,4 +1,4 @@
-"""Makes our environments known to Gymnasium, whichever of the two is imported first.
+"""Registers our environments with Gymnasium, whichever of the two is imported first.
 
 Distal never imports Gymnasium for this: it is an extra, and takes as long to
 import as Distal itself.

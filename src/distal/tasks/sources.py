@@ -1,4 +1,4 @@
-"""What a task can be given as: a maze, a table, a file, an environment or its id; and made again from."""
+"""Tasks from their sources: a maze, a table, a file, an environment or its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a folder of runs or a result says of a task, and the task that it is read back as.
+"""Descriptions of tasks in folders of runs and in results, and the tasks that are read back from them.
 
 A task that can be rebuilt (an environment by its id, a saved table) is, when its runs are
 continued or its result is loaded. Any other has to be given again. Either way it must be the

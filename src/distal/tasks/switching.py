@@ -1,4 +1,4 @@
-"""Goals that move: after every so many episodes a trial has another goal."""
+"""Goals that move at a fixed interval of episodes."""
 
 from __future__ import annotations
 

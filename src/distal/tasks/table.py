@@ -1,4 +1,4 @@
-"""A finite task as a table: all that the compiled engines know of a task.
+"""Finite tasks as tables, which the compiled engines run.
 
 A table says what is sensed in every state and where every action leads. EP is a sum of
 costs: every step costs the same, and some transitions, the events, cost more or end the

@@ -1,4 +1,4 @@
-"""An environment as a table: all that can happen in it, if chance has no part and there are few states.
+"""Environments as tables: deterministic ones with few states.
 
 Gymnasium's toy environments hold their transitions (`P`). Others are explored: from copies
 of an environment in every state that is known, every action is tried, until no state is new.

@@ -1,4 +1,4 @@
-"""What is to be learned: tasks, their goals, and walks through an episode."""
+"""Base classes of tasks and of walks, the course of one episode."""
 
 from __future__ import annotations
 
