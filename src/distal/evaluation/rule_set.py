@@ -1,8 +1,8 @@
-"""What several rules have in common: row by row, weighted by how often each of them uses it.
+"""The common features of several rules: row by row, weighted by how often each rule uses the row.
 
 A rule's change in a row that it never uses means nothing; evolution leaves it to drift. So
-rules are compared by what they do: two of them are as far apart as the share of updates
-that they would make differently.
+rules are compared by their behaviour: the distance of two rules is the share of updates that
+they would make differently.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,15 @@ class RuleSet(Frozen):
     clusters: tuple[int, ...]
     order: tuple[int, ...]
 
+    @classmethod
+    def of(cls, rules: tuple[Rule, ...], results: tuple[Result, ...], usages: tuple[Usage, ...]) -> Self:
+        """Compare rules by their evaluations and their use of rows."""
+        table, use = np.array([rule.delta_w for rule in rules]), np.array([usage.rows for usage in usages])
+        mean, agreement = consensus(table, use)
+        apart = distances(table, use)
+        clusters, order = clustered(apart)
+        return cls(rules, results, usages, use.mean(axis=0), mean, agreement, apart, clusters, order)
+
     def __repr__(self) -> str:
         fitness = float(np.mean([one.fitness for one in self.results]))
         by_chance = [one.chance.fitness for one in self.results if one.chance is not None]
@@ -89,7 +98,7 @@ class RuleSet(Frozen):
         return html_table(title, ("rule", "cluster", "fitness: mean best EP", "chance"), rows)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return what a table says of each rule."""
+        """Return the row of each rule in a table."""
         return [
             {
                 "rule": name, "cluster": cluster, "fitness": result.fitness,
