@@ -77,7 +77,7 @@ def followed(
     """
     given = checked(progress)
     if isinstance(given, Lines):
-        given.begin(label, episodes, seconds())
+        given.begin(label, episodes)
     if given is not None or not on_terminal():
         yield given or None
         return
@@ -189,24 +189,28 @@ class Count:
 
 
 class Lines(Listener):
-    """Lines on stderr where it is no terminal: how long the work may take, and one a minute from then on."""
+    """Lines on stderr where it is no terminal: how long the work will take, and one a minute from then on."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.label, self.unit = "", "episodes"
         self.count = Count(None, clock=clock)
         self._written = clock()
+        self._announced = False
 
-    def begin(self, label: str, total: int, seconds: float) -> None:
-        """Begin the work; say how long it may take, if that is long."""
-        self.label, self.count = label, Count(total, seconds, self.count.clock)
-        self._written = self.count.began
-        if seconds >= LONG:
-            sys.stderr.write(f"{announced(label, '', f'{total:,} {self.unit}', seconds)}\n")
+    def begin(self, label: str, total: int) -> None:
+        """Begin the work."""
+        self.label, self.count = label, Count(total, clock=self.count.clock)
+        self._written, self._announced = self.count.began, False
 
     def add(self, episodes: int, steps: int) -> None:
-        """Count more, and write a line if it is time."""
+        """Count more, and write a line if it is time: the first when the pace is known, if work is long."""
         self.count.add(episodes, steps)
-        now = self.count.clock()
+        now, left = self.count.clock(), None if self._announced else self.count.left()
+        if left is not None:
+            self._announced, seconds = True, now - self.count.began + left
+            if seconds >= LONG:
+                work = f"{self.count.total:,} {self.unit}"
+                sys.stderr.write(f"{announced(self.label, '', work, seconds)}\n")
         if now - self._written < MINUTE:
             return
         self._written = now

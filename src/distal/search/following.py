@@ -42,7 +42,8 @@ def words(config: Config) -> str:
 
 def seconds_of(config: Config, runner: Runner, since: int = -1) -> float:
     """Return about how long an evolution takes from a generation on."""
-    return pace.expected(example(config), episodes_of(config, since), runner)
+    batch = example(config)
+    return pace.expected(batch, episodes_of(config, since), runner.suited(batch))
 
 
 class Left:
@@ -61,7 +62,9 @@ class Left:
 
     def after(self, step: Step) -> float | None:
         """Return the seconds left after a generation, with those that measure winners; None if unknown."""
-        config = replace(self.config, generations=step.generations)  # `resume` may ask for more
+        config = self.config
+        if config.generations != step.generations:  # `resume` may ask for more
+            config = replace(config, generations=step.generations)
         first, self._heard = not self._heard, True
         if not first:
             self._lately.append(step)
