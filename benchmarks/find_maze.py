@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from distal.studies.comparison import compare
 
 from distal.base.files import to_json, write_text
 from distal.base.significance import SIGNIFICANT, p_means
@@ -31,8 +32,7 @@ from distal.learners.shipped import published_fitness, published_rules
 from distal.model.draws import child_seeds
 from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
-from distal.studies import experiments
-from distal.studies.comparison import compare
+from distal.studies.plans import reproduce as experiments
 from distal.studies.stages import Stages
 from distal.tasks.mazes import MazeTask
 

@@ -55,7 +55,7 @@ from distal.cli import main
 
 def scale_down():
     try:
-        from distal.studies.experiments import Experiments as home
+        from distal.studies.plans.reproduce import Experiments as home
     except ImportError:  # before version 0.5
         import distal.paper.experiments as home
     quick = home.SCALES["quick"]

@@ -29,7 +29,7 @@ from distal.bench import generation
 from distal.engines import load
 try:
     from distal.learners.shipped import evolved_rules, published_rules
-    from distal.studies.experiments import random_learners
+    from distal.studies.plans.reproduce import random_learners
 except ImportError:  # before version 0.5
     from distal.learners.rule import evolved_rules, published_rules
     from distal.paper.experiments import random_learners

@@ -33,7 +33,7 @@ from distal.learners import chance_for
 from distal.learners.chance import Chance
 from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.draws import WEIGHTS
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 
 WIDE, NARROW = "triple-t", "narrow-t"
 LIMIT = 1.1  # times as long in the wide maze

@@ -16,7 +16,7 @@ from distal.evaluation.measures import LAST, Measure
 from distal.learners.dsp import NUMBERS
 from distal.studies import report
 from distal.studies.intervals import Interval
-from distal.studies.report import Block, Heading, Table, Text, made_on, percent, signed
+from distal.studies.report import Block, Heading, Sheet, Text, made_on, percent, signed
 
 TITLE = "Champions: the tables"
 _SHOWN = 8  # rows of a rule in a table
@@ -99,7 +99,7 @@ def _held_out(record: Data) -> list[str]:
     return [mean, f"{held['chance']:.2f}", percent(held["reached"]), percent(held["chance_reached"])]
 
 
-def _records(data: Data) -> Table:
+def _records(data: Data) -> Sheet:
     rows = []
     for entry in data["champions"]:
         record = entry["record"]
@@ -117,10 +117,10 @@ def _records(data: Data) -> Table:
         "*Selected* is the value that made a rule the champion, so it is optimistic; *held out* was measured once, "
         "afterwards, on trials that no search and no choice had seen."
     )
-    return Table("", "The records", caption, columns, rows)
+    return Sheet("The records", caption, columns, rows)
 
 
-def _by_runs(data: Data) -> Table:
+def _by_runs(data: Data) -> Sheet:
     counts, rows = (1, 2, 4, 8, 16, 32), []
     for entry in data["champions"]:
         found = entry["record"]["run_winners"]
@@ -133,7 +133,7 @@ def _by_runs(data: Data) -> Table:
         "them. It is the lowest of many, so it is optimistic. Finalists are bred together afterwards, which this "
         "table does not show."
     )
-    return Table("", "The best of several runs", caption, columns, rows)
+    return Sheet("The best of several runs", caption, columns, rows)
 
 
 def lowest_of(values: Sequence[float], count: int) -> float:
@@ -145,7 +145,7 @@ def lowest_of(values: Sequence[float], count: int) -> float:
     )
 
 
-def _by_budget(data: Data) -> Table:
+def _by_budget(data: Data) -> Sheet:
     records = sorted(data["by_budget"], key=lambda one: (one["prize"], one["budget"]))
     rows = [
         [one["prize"], f"{one['budget']:,}", f"{one['runs']}", f"{one['bred']:,}", *_held_out(one)]
@@ -153,7 +153,7 @@ def _by_budget(data: Data) -> Table:
     ]
     columns = ("prize", "budget", "runs", "generations bred", "held out", "chance", "reached", "chance")
     caption = "Searches with several budgets, in episodes, one with each; those of the champions among them."
-    return Table("", "By budget", caption, columns, rows)
+    return Sheet("By budget", caption, columns, rows)
 
 
 # ------------------------------------------------------------------ what they do
@@ -162,15 +162,15 @@ def _by_budget(data: Data) -> Table:
 Column = tuple[str, Callable[[Data, Data], str]]
 
 
-def _of_learners(data: Data, title: str, caption: str, columns: Sequence[Column]) -> Table:
+def _of_learners(data: Data, title: str, caption: str, columns: Sequence[Column]) -> Sheet:
     rows = []
     for name in (PAPER, OURS, *champion_figures.champion_names(data), CLIMBER):
         own, chance = (data["does"][name][who] for who in ("own", "chance"))
         rows.append([_called(name), *(cell(own, chance) for _, cell in columns)])
-    return Table("", title, caption, ("learner", *(heading for heading, _ in columns)), rows)
+    return Sheet(title, caption, ("learner", *(heading for heading, _ in columns)), rows)
 
 
-def _doing(data: Data) -> Table:
+def _doing(data: Data) -> Sheet:
     size = data["size"]
     caption = (
         f"{size['main']:,} trials of {size['short']} episodes, and {size['long_trials']:,} of {size['long']:,}; no search has "
@@ -188,7 +188,7 @@ def _doing(data: Data) -> Table:
     ])  # fmt: skip
 
 
-def _keeping(data: Data) -> Table:
+def _keeping(data: Data) -> Sheet:
     caption = (
         "*Different EPs* is the number of different outcomes in a trial. *Reached again* is the share of the episodes after a "
         "trial’s first success that reach the goal (the median of the trials that have one), *at once* the share of the "
@@ -207,7 +207,7 @@ def _keeping(data: Data) -> Table:
     ])  # fmt: skip
 
 
-def _by_goal(data: Data) -> Table:
+def _by_goal(data: Data) -> Sheet:
     def reached(goal: int) -> Column:
         return f"position {data['goals'][goal]}", lambda own, _: f"{own['reached_by_goal'][goal]:.0%}"
 
@@ -224,7 +224,7 @@ def _by_goal(data: Data) -> Table:
 # ------------------------------------------------------------------ what is inside
 
 
-def _movement(data: Data) -> Table:
+def _movement(data: Data) -> Sheet:
     after = {"goal": "after a success", "no worse": "after no worse", "worse": "after worse"}
     rows = []
     for name, found in data["inside"].items():
@@ -238,10 +238,10 @@ def _movement(data: Data) -> Table:
         f"{counted(data['size']['moved'], 'trial')} of {data['size']['short']} episodes."
     )
     columns = ("rule", *after.values(), "cosine after worse", "rows used")
-    return Table("", "How far an update goes", caption, columns, rows)
+    return Sheet("How far an update goes", caption, columns, rows)
 
 
-def _signals(data: Data) -> Table:
+def _signals(data: Data) -> Sheet:
     rows = []
     for name, found in data["inside"].items():
         signals = _corrected([found["signals"][one] for one in SIGNALS])
@@ -251,10 +251,10 @@ def _signals(data: Data) -> Table:
     caption = (
         "The difference to the rule itself, by its own measure, if it hears another m or does not act on one."
     )
-    return Table("", "Another m", caption, columns, rows)
+    return Sheet("Another m", caption, columns, rows)
 
 
-def _numbers(data: Data) -> Table:
+def _numbers(data: Data) -> Sheet:
     rows = []
     for name, found in data["inside"].items():
         tried = _corrected(found["numbers"])
@@ -265,10 +265,10 @@ def _numbers(data: Data) -> Table:
             rows.append([f"`{name}` {number}", f"{own:.4f}", *(cells.get(one, "·") for one in values)])
     columns = ("number", "value", "0 instead", "half", "twice, at most 1")
     caption = "The difference to the rule itself, if one of its numbers has another value."
-    return Table("", "Other numbers", caption, columns, rows)
+    return Sheet("Other numbers", caption, columns, rows)
 
 
-def _rows(data: Data, name: str) -> Table:
+def _rows(data: Data, name: str) -> Sheet:
     """Return the rows that matter most, with what they do."""
     found, changes = data["inside"][name], data["rules"][name]["delta_w"]
     by_row: dict[int, list[Data]] = {}
@@ -289,13 +289,13 @@ def _rows(data: Data, name: str) -> Table:
         f"The {_SHOWN} rows with the most to lose, if they have another change. A synapse saw a state if its two neurons "
         "were in it in more than θ of the steps."
     )
-    return Table("", f"Rows of {name}", caption, columns, rows)
+    return Sheet(f"Rows of {name}", caption, columns, rows)
 
 
 # ------------------------------------------------------------------ elsewhere
 
 
-def _elsewhere(data: Data, name: str) -> Table:
+def _elsewhere(data: Data, name: str) -> Sheet:
     rows, usual = [], data["elsewhere"][name][0]["episodes"]
     for one in data["elsewhere"][name]:
         means = (_interval(one[whose]) for whose in ("own", "chance", "climber"))
@@ -311,4 +311,4 @@ def _elsewhere(data: Data, name: str) -> Table:
         f"steps as keep the paper’s ratio to the shortest way. Hill climbing is `{CLIMBER}`, the best of those that we "
         "evolved for the paper’s maze."
     )
-    return Table("", f"{name} elsewhere", caption, columns, rows)
+    return Sheet(f"{name} elsewhere", caption, columns, rows)

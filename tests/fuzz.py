@@ -34,7 +34,7 @@ from distal.base.folders import fingerprint
 from distal.cli import main
 from distal.search.contents import summary
 from distal.search.recorder import Step
-from distal.studies.experiments import Experiments
+from distal.studies.plans.reproduce import Experiments
 from distal.studies.study import Scale
 from tests import doors
 

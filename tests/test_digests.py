@@ -26,8 +26,8 @@ import distal
 from distal import Chance, GeneticAlgorithm, HillClimbing, Maze, Rule
 from distal.base.files import to_json
 from distal.model.readings import READINGS
-from distal.studies.experiments import Experiments
-from distal.studies.readings import Readings
+from distal.studies.plans.readings import Readings
+from distal.studies.plans.reproduce import Experiments
 from distal.studies.study import Scale
 from tests.given import some
 

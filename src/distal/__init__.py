@@ -68,19 +68,19 @@ if TYPE_CHECKING:
     from distal.search.racing import Race as Race
     from distal.search.restarts import Restarts as Restarts
     from distal.search.results import Evolved as Evolved
-    from distal.studies.beyond import study_beyond as study_beyond
     from distal.studies.beyond_outcome import BeyondStudy as BeyondStudy
     from distal.studies.champion import Champion as Champion
-    from distal.studies.champions import champions as champions
-    from distal.studies.experiments import reproduce as reproduce
+    from distal.studies.plans.beyond import study_beyond as study_beyond
+    from distal.studies.plans.champions import champions as champions
+    from distal.studies.plans.readings import study_readings as study_readings
+    from distal.studies.plans.reproduce import reproduce as reproduce
+    from distal.studies.plans.rivals import RivalStudy as RivalStudy
+    from distal.studies.plans.rivals import study_rivals as study_rivals
+    from distal.studies.plans.tasks import TaskStudy as TaskStudy
+    from distal.studies.plans.tasks import study_tasks as study_tasks
     from distal.studies.reading_outcome import ReadingStudy as ReadingStudy
-    from distal.studies.readings import study_readings as study_readings
     from distal.studies.registry import write_report as write_report
     from distal.studies.reproduction import Reproduction as Reproduction
-    from distal.studies.rivals import RivalStudy as RivalStudy
-    from distal.studies.rivals import study_rivals as study_rivals
-    from distal.studies.tasks import TaskStudy as TaskStudy
-    from distal.studies.tasks import study_tasks as study_tasks
     from distal.tasks.checking import check_task as check_task
     from distal.tasks.compiled_task import compiled_task as compiled_task
     from distal.tasks.gym import EnvTask as EnvTask
@@ -126,16 +126,16 @@ _HOMES = {
     "search.racing": "Race",
     "search.restarts": "Restarts",
     "search.results": "Evolved",
-    "studies.beyond": "study_beyond",
+    "studies.plans.beyond": "study_beyond",
     "studies.beyond_outcome": "BeyondStudy",
     "studies.champion": "Champion",
-    "studies.champions": "champions",
-    "studies.experiments": "reproduce",
+    "studies.plans.champions": "champions",
+    "studies.plans.reproduce": "reproduce",
     "studies.reading_outcome": "ReadingStudy",
-    "studies.readings": "study_readings",
+    "studies.plans.readings": "study_readings",
     "studies.reproduction": "Reproduction",
-    "studies.rivals": "RivalStudy study_rivals",
-    "studies.tasks": "TaskStudy study_tasks",
+    "studies.plans.rivals": "RivalStudy study_rivals",
+    "studies.plans.tasks": "TaskStudy study_tasks",
     "studies.registry": "write_report",
     "tasks.checking": "check_task",
     "tasks.gym": "EnvTask",

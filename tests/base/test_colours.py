@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from distal.base.colours import DARK, LIGHT
 from distal.base.drawing import CHANGE_ROLES
 from distal.evaluation.row_figures import _LAYER_ROLES
-from distal.studies.rivals import KINDS
+from distal.studies.plans.rivals import KINDS
 
 # What eyes without one of the three cones see, in linear light (Machado, Oliveira, Fernandes 2009).
 EYES = {

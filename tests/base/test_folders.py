@@ -25,7 +25,7 @@ from distal.cli import main
 from distal.search import run_folder
 from distal.search.contents import summary
 from distal.search.recorder import Step
-from distal.studies.experiments import Experiments
+from distal.studies.plans.reproduce import Experiments
 from distal.studies.stages import Event, _stored_curves
 from distal.studies.study import Scale
 from tests.given import some

@@ -78,6 +78,16 @@ def test_what_is_left_is_estimated_first_and_measured_later() -> None:
     assert count.left() == pytest.approx(300 / 10)
 
 
+def test_a_wrong_estimate_gives_way_to_the_pace_within_a_quarter_of_its_time() -> None:
+    clock = Clock()
+    count = Count(1_000, seconds=5, clock=clock)
+    for tenth in range(1, 26):  # two a tenth of a second: 50 s in all, ten times the estimate
+        clock.now = tenth / 10
+        count.add(2)
+    assert count.paces()[0] == pytest.approx(20)
+    assert count.left() == pytest.approx((1_000 - 50) / 20, rel=0.05)
+
+
 def test_a_pace_is_that_of_the_last_half_minute() -> None:
     clock = Clock()
     count = Count(100_000, clock=clock)
@@ -106,14 +116,7 @@ def test_without_a_terminal_a_command_says_how_long_it_takes_and_writes_a_line_a
 ) -> None:
     pipe, clock = io.StringIO(), Clock()
     monkeypatch.setattr(sys, "stderr", pipe)
-    lines = Lines(clock)
-    lines.begin("learning", 10)
-    for second in range(5):
-        clock.now = second
-        lines.add(2, 200)
-    assert pipe.getvalue() == ""
-    clock.now = 0
-    lines.begin("learning", 1_000)
+    lines = Lines("learning", 1_000, clock=clock)
     for second in range(1, 131):  # 5 episodes a second
         clock.now = second
         lines.add(5, 500)
@@ -122,6 +125,30 @@ def test_without_a_terminal_a_command_says_how_long_it_takes_and_writes_a_line_a
         "learning: 300 of 1,000 episodes  500 steps/s  about 2 min left",
         "learning: 600 of 1,000 episodes  500 steps/s  about 80 s left",
     ]
+    short = Lines("learning", 100, clock=clock)
+    for clock.now in range(131, 136):
+        short.add(20, 0)
+    assert len(pipe.getvalue().splitlines()) == 3
+
+
+def test_without_a_terminal_the_parts_of_an_evolution_are_a_line_each_twentieth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", pipe := io.StringIO())
+    clock = Clock()
+    lines = Lines("evolving", 1_000, note=lambda: "on 4 workers", clock=clock)
+    for generation in range(101):
+        lines.begin_part(f"generation {generation} of 100", 10)
+        lines.add(10, 1_000)
+        clock.now += 2
+        lines.detail = f"best {100 - generation:.2f}"
+    _, first, second, *_, last = written = pipe.getvalue().splitlines()
+    assert len(written) == 21
+    assert first.startswith("generation 4 of 100: 50 of 1,000 episodes  ")
+    assert second == (
+        "generation 9 of 100: 100 of 1,000 episodes  500 steps/s  about 3 min left  best 91.00  on 4 workers"
+    )
+    assert last.startswith("generation 99 of 100: 1,000 of 1,000 episodes  ")
 
 
 def test_learning_in_python_writes_no_lines_and_a_command_does(
@@ -130,10 +157,14 @@ def test_learning_in_python_writes_no_lines_and_a_command_does(
     monkeypatch.setattr(progress, "LONG", 0.0)
     monkeypatch.setattr(progress, "_SHORTEST", 0.0)  # the pace counts at once
     monkeypatch.setattr(progress, "_MARK", 0.0)
-    distal.learn("hc", episodes=2, trials=1, chance=False, engine="reference")
+    distal.learn("hc", episodes=2, trials=1, chance=False)
     assert capsys.readouterr().err == ""
-    short = ("--episodes", "2", "--trials", "1", "--no-chance", "--engine", "reference")
-    assert distal.cli.main(["learn", "hc", *short]) == 0
+    assert (
+        distal.cli.main(
+            ["learn", "hc", "--episodes", "2", "--trials", "1", "--no-chance", "--engine", "reference"]
+        )
+        == 0
+    )
     assert capsys.readouterr().err == "climbing: 16 episodes; about 0 s\n"
 
 
@@ -170,16 +201,23 @@ def test_a_function_false_and_none_are_progress_and_nothing_else_is() -> None:
             distal.evolve(progress=wrong)
 
 
+@pytest.mark.parametrize(
+    ("task", "engine", "workers"),
+    [("CartPole-v1", "steps", 1), ("CartPole-v1", "steps", 2), ("compiled:CartPole", None, 2),
+     (None, "reference", 1)],
+)  # fmt: skip
 def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, task: str | None, engine: str | None, workers: int
 ) -> None:
     terminal = at_terminal(monkeypatch)
     monkeypatch.setattr(progress, "_PATIENCE", 0)
     monkeypatch.setattr(progress, "_OFTEN", 0)
+    monkeypatch.setattr(progress, "_MARK", 0)
     small = {"runs": 1, "generations": 1, "trials": 1, "episodes": 3, "steps": 8, "hidden": 3, "fresh": 8}
-    quiet = distal.evolve(progress=False, **small)  # type: ignore[arg-type]
+    runner = distal.Runner(engine, workers=workers)
+    quiet = distal.evolve(task=task, progress=False, engine=runner, **small)  # type: ignore[arg-type]
     assert terminal.getvalue() == ""
-    told = distal.evolve(engine="reference", **small)  # type: ignore[arg-type]
+    told = distal.evolve(task=task, engine=runner, **small)  # type: ignore[arg-type]
     shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
     for words in ("generation 0 of 1", "generation 1 of 1", "winners", "steps/s", "best "):
         assert words in shown
@@ -202,12 +240,19 @@ def test_an_estimate_is_measured_in_a_copy_of_the_task_and_changes_no_result() -
     assert (before.best == again.best).all()
 
 
-def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> None:
+@pytest.mark.parametrize(
+    ("conditions", "episodes"),
+    [(("--trials", "2", "--episodes", "60", "--engine", "reference"), 1_920),
+     (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "1"), 40_000),
+     (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "2"), 40_000)],
+)  # fmt: skip
+def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table(
+    conditions: tuple[str, ...], episodes: int
+) -> None:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm", "COLUMNS": "80"}
-    slow = ("--trials", "2", "--episodes", "60", "--engine", "reference")  # some seconds
     with subprocess.Popen(
-        [*DISTAL, "learn", "paper:1", *slow],
+        [*DISTAL, "learn", "paper:1", *conditions],  # some seconds
         stderr=theirs,
         stdout=subprocess.PIPE,
         env=environment,
@@ -226,6 +271,6 @@ def test_a_command_shows_its_progress_on_a_terminal_and_leaves_the_table() -> No
     assert process.returncode == 0
     text = shown.decode()
     assert "learning" in text
-    assert "of 1,920 episodes" in text
+    assert f"of {episodes:,} episodes" in text
     assert "steps/s" in text
     assert " left" in text

@@ -13,7 +13,7 @@ import pytest
 from distal import InputError
 from distal.cli import main
 from distal.engines import Runner, load
-from distal.studies.experiments import Experiments
+from distal.studies.plans.reproduce import Experiments
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.study import Scale
 from tests.given import some

@@ -12,9 +12,7 @@ import pytest
 
 import distal
 from distal import CMA, resume
-from distal.cli import evolve, main
-from distal.search.evolve import configured
-from distal.search.recorder import Step
+from distal.cli import main
 from tests.command_line import refusal
 
 
@@ -39,6 +37,10 @@ def test_the_command_line_evolves_resumes_and_summarises(
     assert (
         text.count("P(better): the share of trials in which it is better than chance; a tie counts half") == 2
     )
+    assert main(["evolve", "--resume", out, "--brief"]) == 0
+    brief = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert len(brief) == 4
+    assert set(brief) <= set(text.splitlines())
     single = ["--runs", "1", "--generations", "1", *small[4:], "--out", str(tmp_path / "one")]
     assert main(["evolve", *single]) == 0
     assert "DSP rules: 1 run of 1 generation, " in capsys.readouterr().out
@@ -62,21 +64,17 @@ def test_the_command_line_evolves_resumes_and_summarises(
         assert problem in refusal(capsys, *arguments)
 
 
-def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_nothing(
-    capsys: pytest.CaptureFixture[str],
+def test_in_a_pipe_generations_are_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = evolve._Lines(configured(runs=1, generations=20_000, trials=1, fresh=8), None)
-    for generation, seconds in ((0, 90.0), (1_000, 1.0)):
-        lines.hear(Step(generation, 20_000, [1.0], 2.0, 14, seconds))
-    first, later = capsys.readouterr().err.splitlines()
-    assert first.startswith("generation 0 of 20,000  best 1.00  mean 2.00")
-    assert "left" not in first  # 90 s, of which most were spent on compiling
-    # 19,000 generations of ten new individuals, and two times eight trials of the winner: 1 s each.
-    assert later.startswith("generation 1,000 of 20,000  ")
-    assert later.endswith("  about 5.3 h left")
-    lines.written -= 61
-    lines.add(12_345, 0)
-    assert "generation 1,001: 12,345 episodes" in capsys.readouterr().err
+    for name in ("LONG", "_SHORTEST", "_MARK"):
+        monkeypatch.setattr(f"distal.base.progress.{name}", 0.0)
+    small = ["--runs", "1", "--generations", "2", "--trials", "1", "--episodes", "2", "--fresh", "8"]
+    assert main(["evolve", *small, "--engine", "reference", "--out", str(tmp_path / "runs")]) == 0
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first.startswith("evolving: 1 run of 2 generations, 704 episodes; about ")
+    assert [line.partition(": ")[0] for line in lines] == [f"generation {k} of 2" for k in range(3)]
+    assert all("of 704 episodes  " in line and "  best " in line for line in lines)
 
 
 def test_the_command_line_takes_a_search_and_its_options(

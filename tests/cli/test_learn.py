@@ -116,6 +116,25 @@ def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
     assert max(map(len, text.splitlines())) <= 120
 
 
+def test_the_short_form_is_the_first_numbers_and_the_first_verdict(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    few = ["evolved:1", "--trials", "2"]
+    whole = [line.rstrip() for line in output(capsys, "learn", *few).splitlines()]
+    short = [line.rstrip() for line in output(capsys, "learn", *few, "--brief").splitlines() if line.strip()]
+    starts = (
+        " lower EP is better", " ± standard error", " ───", " fitness: mean best EP",
+        " trials that reached the goal", " reached after first success", "Beats chance: ",
+    )  # fmt: skip
+    assert all(line.startswith(start) for line, start in zip(short, starts, strict=True))
+    assert set(short) <= set(whole)
+    moving = output(capsys, "learn", *few, "--switch", "50", "--brief")
+    assert " phases that reached the goal" in moving
+    for command in (["learn", *few], ["climb"], ["evolve", "--out", "nowhere"]):
+        problem = refusal(capsys, *command, "--brief", "--json")
+        assert "--brief shortens the tables, and --json prints none;" in problem
+
+
 @pytest.mark.parametrize(
     ("own", "verdict"),
     [([90, 91, 92, 93], "yes (p = "), ([110, 111, 112, 113], "no, it is worse (p = "),

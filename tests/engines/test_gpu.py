@@ -33,7 +33,7 @@ from distal.engines.reference import engine as reference
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
 from distal.networks import recurrent
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import BACK, Switch
 from distal.tasks.table import MAX_STATES
@@ -239,7 +239,7 @@ class Nowhere:
             raise ImportError(f"{name} is not here", name=name)
 
 sys.meta_path.insert(0, Nowhere())
-import distal, distal.engines.gpu, distal.engines.spread, distal.search.evolve, distal.studies.experiments
+import distal, distal.engines.gpu, distal.engines.spread, distal.search.evolve, distal.studies.plans.reproduce
 print(distal.learn("paper:1", episodes=1, trials=1, steps=5, engine="reference").fitness)
 evolved = distal.evolve("hc", runs=1, generations=0, trials=1, episodes=1, steps=5, engine="reference")
 print(len(evolved.winners))

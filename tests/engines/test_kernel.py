@@ -52,7 +52,7 @@ from distal.model.readings import BINARY, NEURONS, READINGS, SIGMOID
 from distal.networks import recurrent
 from distal.search.genetic import GeneticSearch
 from distal.search.search import Algorithm
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 from distal.tasks.mazes import MazeTask
 from distal.tasks.switching import Switch
 from distal.tasks.table_task import TableTask

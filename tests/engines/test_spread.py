@@ -33,7 +33,7 @@ from distal.engines import Batch, Engine, spread
 from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu
 from distal.engines.spread import Spread, WorkError, run_block
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
 from tests.command_line import refusal
@@ -134,7 +134,7 @@ def test_python_functions_take_a_runner_with_an_executor() -> None:
 
 def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -> None:
     options: dict[str, Any] = {"rules": "published", "maze": T, "steps": 9, "hidden": 5}
-    from distal.studies.experiments import Experiments
+    from distal.studies.plans.reproduce import Experiments
     from distal.studies.study import Scale
 
     tiny = Scale("quick", runs=1, generations=1, episodes=100)

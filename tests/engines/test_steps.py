@@ -16,6 +16,7 @@ import pytest
 
 import distal
 from distal import Chance, HillClimbing, InputError, Rule, Settings, Switch, networks
+from distal.base.progress import Listener
 from distal.engines import Batch, Runner
 from distal.engines.engine import imported
 from distal.engines.reference import engine as reference
@@ -133,7 +134,7 @@ def assert_same(batch: Batch) -> None:
     expected = reference.run(batch, keep_weights=True, keep_ep=True)
     actual = steps.run(batch, keep_weights=True, keep_ep=True)
     assert_equal_trials(actual, expected, batch.phase)
-    assert actual.cut == expected.cut
+    assert (actual.cut, actual.steps) == (expected.cut, expected.steps)
     assert (actual.best.dtype, actual.best.shape) == (expected.best.dtype, expected.best.shape)
 
 
@@ -172,7 +173,7 @@ def test_episodes_of_every_length_are_counted_to_the_bit(most: int) -> None:
         assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=6, record=None))
 
 
-def test_a_task_without_a_table_runs_on_engine_mostunless_one_is_named() -> None:
+def test_a_task_without_a_table_runs_on_engine_steps_unless_one_is_named() -> None:
     runner = Runner()
     assert runner.suited(some_batch("quantiles", "dsp", 0)).engine == "steps"
     assert runner.suited(some_batch("maze", "dsp", 0)).engine == "cpu"
@@ -200,7 +201,7 @@ def test_all_cores_are_used_where_it_is_worth_it_and_the_task_can_travel(
 
 def test_progress_is_told_of_every_episode_and_what_it_raises_comes_out() -> None:
     batch, told = replace(some_batch("drift", "chance", 0), episodes=50, resample=None), list[int]()
-    steps.run(batch, progress=told.append)
+    assert steps.run(batch, progress=told.append).steps > 3 * 50
     assert sum(told) == 3 * 50
 
     def stop(episodes: int) -> None:
@@ -208,6 +209,29 @@ def test_progress_is_told_of_every_episode_and_what_it_raises_comes_out() -> Non
 
     with pytest.raises(KeyboardInterrupt):
         steps.run(batch, progress=stop)
+
+
+class Heard(Listener):
+    """Adds up the episodes and the steps that it hears of."""
+
+    def __init__(self) -> None:
+        self.episodes, self.steps = 0, 0
+
+    def add(self, episodes: int, steps: int) -> None:
+        self.episodes, self.steps = self.episodes + episodes, self.steps + steps
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("name", ["CartPole-v1", "compiled:CartPole", "maze"])
+def test_all_steps_are_counted_and_told(name: str, workers: int) -> None:
+    batch = replace(
+        some_batch("quantiles", "chance", 2), goal=np.zeros(3, np.int32), switch=None, record=None
+    )
+    own = MazeTask(T) if name == "maze" else task_of(name)
+    batch = replace(batch, task=own, episodes=40, settings=Settings(steps=200))
+    expected, heard = reference.run(batch).steps, Heard()
+    assert Runner("steps", workers=workers).run(batch, progress=heard).steps == expected
+    assert (heard.episodes, heard.steps) == (3 * 40, expected)
 
 
 # ------------------------------------------------------------------ what it refuses

@@ -30,7 +30,7 @@ from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
 from distal.show import film, watch
 from distal.show.scenes import scenes
-from distal.studies.experiments import Experiments
+from distal.studies.plans.reproduce import Experiments
 from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim

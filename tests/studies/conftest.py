@@ -24,16 +24,16 @@ from distal import (
 from distal import write_report as write
 from distal.base import significance
 from distal.engines import Runner
-from distal.studies import rivals, tasks
-from distal.studies.beyond import Beyond
-from distal.studies.experiments import Experiments, reproduce
-from distal.studies.readings import Readings
+from distal.studies.plans import rivals, tasks
+from distal.studies.plans.beyond import Beyond
+from distal.studies.plans.readings import Readings
+from distal.studies.plans.reproduce import Experiments, reproduce
+from distal.studies.plans.rivals import Rivals
+from distal.studies.plans.tasks import PACED, SLOW, Tasks
+from distal.studies.problems import PROBLEMS, STEPPED, Problem
 from distal.studies.reproduction import Reproduction
-from distal.studies.rivals import Rivals
 from distal.studies.stages import Event
 from distal.studies.study import Scale, Study
-from distal.studies.tasks import PACED, SLOW, Tasks
-from distal.studies.worlds import STEPPED, WORLDS, World
 from distal.tasks.sources import task_of
 from tests.conftest import REDRAWN
 
@@ -52,13 +52,13 @@ TASKS_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=3, fresh=6
 COMPILED_TINY = Scale("quick", runs=1, generations=1, trials=2, episodes=3, fresh=4, tested=4, long=6)
 SLOW_TINY = Scale("quick", runs=1, generations=0, trials=1, episodes=2, fresh=2, tested=3, long=3)
 BEYOND_TINY = Scale("quick", runs=2, generations=1, trials=3, episodes=4, fresh=4, tested=5, long=6, last=2)
-BY_NAME = {world.name: world for world in WORLDS}
-UNTABLED = World(
+BY_NAME = {problem.name: problem for problem in PROBLEMS}
+UNTABLED = Problem(
     "slow_lake", "Lake without a table",
     lambda: task_of("FrozenLake-v1", args={"is_slippery": False}, tabulated=False), -1, "the goal is reached",
 )  # fmt: skip
 FEW = (BY_NAME["t_maze_1"], BY_NAME["frozen_lake_4x4"], UNTABLED)
-STEPPED_BY_NAME = {world.name: world for world in STEPPED}
+STEPPED_BY_NAME = {problem.name: problem for problem in STEPPED}
 FEW_STEPPED = (STEPPED_BY_NAME["mountain_car"], STEPPED_BY_NAME["phototaxis"], UNTABLED)
 
 
@@ -78,14 +78,14 @@ class Tiny:
         scales: Any = self.study
         patch.setitem(scales.SCALES, "quick", self.scale)
         if self.study is Tasks:  # three tasks, and marks after 3 and 6 episodes
-            patch.setattr(tasks, "WORLDS", FEW)
+            patch.setattr(tasks, "PROBLEMS", FEW)
             patch.setattr(tasks, "MARKS", (3, 6))
             patch.setattr(tasks, "STEPPED", FEW_STEPPED)
             patch.setitem(SLOW, "quick", SLOW_TINY)
             patch.setitem(PACED, "quick", SLOW_TINY)
             patch.setitem(Tasks.COMPILED, "quick", COMPILED_TINY)
         if self.study is Rivals:  # two tasks, three kinds
-            patch.setattr(rivals, "WORLDS", FEW[:2])
+            patch.setattr(rivals, "PROBLEMS", FEW[:2])
             patch.setattr(rivals, "MARKS", (3, 6))
             patch.setattr(
                 rivals, "KINDS", {name: rivals.KINDS[name] for name in ("dsp", "eligibility", "es")}

@@ -22,12 +22,13 @@ from distal.learners import chance_for
 from distal.learners.shipped import published_fitness, published_rules
 from distal.model import draws
 from distal.model.maze import maze
-from distal.studies import appendix, experiments
+from distal.studies import appendix
 from distal.studies import reproduction_figures as figures
+from distal.studies.agreement import Line, agreement, compare
 from distal.studies.appendix import Appendix
-from distal.studies.comparison import Line, agreement, compare
-from distal.studies.experiments import Experiments, reproduce
-from distal.studies.report import Table, unfolded
+from distal.studies.plans import reproduce as experiments
+from distal.studies.plans.reproduce import Experiments, reproduce
+from distal.studies.report import Sheet, unfolded
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event
@@ -193,7 +194,7 @@ def test_the_narrow_maze_is_not_shown_beside_itself(tiny: tuple[Reproduction, Pa
     (table,) = [
         block
         for block in unfolded(ReproductionReport(result).blocks())
-        if isinstance(block, Table) and block.name == "appendix"
+        if isinstance(block, Sheet) and block.name == "appendix"
     ]
     assert {row[-1] for row in table.rows} == {"–"}
     assert len(figures.appendix(result).axes[0].containers) == 1

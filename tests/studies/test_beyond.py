@@ -23,7 +23,6 @@ from distal.evaluation.trials import batch_of
 from distal.learners import DEFAULT_CHANCE
 from distal.model.draws import child_seed
 from distal.studies import beyond_figures, beyond_outcome
-from distal.studies.beyond import Beyond
 from distal.studies.beyond_outcome import Row, gain, scores
 from distal.studies.beyond_plan import (
     CHANCE,
@@ -36,7 +35,8 @@ from distal.studies.beyond_plan import (
 )
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Interval
-from distal.studies.report import Heading, Table, to_markdown
+from distal.studies.plans.beyond import Beyond
+from distal.studies.report import Heading, Sheet, to_markdown
 from distal.tasks.switching import Switch
 from tests.given import some
 from tests.studies.conftest import BEYOND_TINY as TINY
@@ -322,13 +322,13 @@ def test_a_damaged_file_is_refused(beyond: tuple[BeyondStudy, Path]) -> None:
 # ------------------------------------------------------------------ the page
 
 
-def tables(study: BeyondStudy, position: int) -> dict[str, Table]:
+def tables(study: BeyondStudy, position: int) -> dict[str, Sheet]:
     """Return the tables of a question's section, by title."""
     blocks = list(BeyondReport(study).blocks())
     title = QUESTIONS[position].title
     first = next(k for k, one in enumerate(blocks) if isinstance(one, Heading) and one.words == title)
     last = next(k for k in range(first + 1, len(blocks)) if isinstance(blocks[k], Heading))
-    return {one.title: one for one in blocks[first:last] if isinstance(one, Table)}
+    return {one.title: one for one in blocks[first:last] if isinstance(one, Sheet)}
 
 
 def test_the_page_shows_every_learner_beside_chance(beyond: tuple[BeyondStudy, Path]) -> None:
@@ -355,7 +355,7 @@ def test_every_comparison_is_in_one_table_of_the_page_and_counted_once(
         others = found["Other comparisons"].rows if "Other comparisons" in found else ()
         assert shown + len(others) == len(outcome.comparisons)
         table = counted[position]
-        assert isinstance(table, Table)
+        assert isinstance(table, Sheet)
         assert table.title == outcome.question.title
         assert sum(int(cell) for row in table.rows for cell in row[3:]) == len(outcome.comparisons)
 
@@ -370,7 +370,7 @@ def test_verdicts_are_counted_apart_at_home_and_elsewhere(beyond: tuple[BeyondSt
     changed = dataclasses.replace(outcome, comparisons=shown)
     report = BeyondReport(dataclasses.replace(beyond[0], outcomes=(*beyond[0].outcomes[:5], changed)))
     table = report.summary()[5]
-    assert isinstance(table, Table)
+    assert isinstance(table, Sheet)
     counts = {(row[0], row[1]): row[3:] for row in table.rows}
     assert table.columns[3:] == ("better", "not shown", "worse")
     assert counts["rules", "chance"] == ["4", "0", "0"]

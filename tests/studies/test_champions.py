@@ -24,7 +24,7 @@ from distal.search.config import Config
 from distal.search.contents import finalists_in
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.run_folder import read_run
-from distal.studies.champions import FINALISTS, Champions
+from distal.studies.plans.champions import FINALISTS, Champions
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask

@@ -16,10 +16,10 @@ import distal
 from distal import Maze, ReadingStudy, Settings, write_report
 from distal.cli.study import show
 from distal.studies import reading_figures, reading_report
+from distal.studies.plans.readings import Readings
 from distal.studies.reading_figures import all_figures
 from distal.studies.reading_outcome import readings
 from distal.studies.reading_report import ReadingReport
-from distal.studies.readings import Readings
 from tests.studies.conftest import PICTURE
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -17,7 +17,7 @@ import pytest
 from distal.base.colours import DARK, LIGHT
 from distal.studies import figures
 from distal.studies import reproduction_figures as drawing
-from distal.studies.comparison import agreement, compare
+from distal.studies.agreement import agreement, compare
 from distal.studies.reproduction import Reproduction
 from distal.studies.reproduction_figures import all_figures
 from distal.studies.reproduction_report import ReproductionReport
@@ -271,7 +271,7 @@ def test_a_style_in_the_current_folder_changes_no_figure(
     (tmp_path / "matplotlibrc").write_text("axes.titlecolor: red\nlines.linewidth: 9\nfont.size: 30\n")
     script = (
         "import sys\n"
-        "from distal.studies.experiments import Experiments, reproduce\n"
+        "from distal.studies.plans.reproduce import Experiments, reproduce\n"
         "from distal.studies.figures import standalone\n"
         "from distal.studies.reproduction_figures import all_figures\n"
         "from distal.studies.study import Scale\n"

@@ -12,8 +12,8 @@ from distal import RivalStudy, learn
 from distal.engines import Runner
 from distal.learners import KINDS as LEARNERS
 from distal.model.draws import child_seed
+from distal.studies.plans.rivals import FLIP, KINDS, MARKS, PROBLEMS, RIVALS, Rivals, RivalsReport
 from distal.studies.report import to_markdown
-from distal.studies.rivals import FLIP, KINDS, MARKS, RIVALS, WORLDS, Rivals, RivalsReport
 from tests.given import some
 from tests.studies.conftest import SEED, TASKS_TINY
 
@@ -23,7 +23,7 @@ TESTED = ("dsp", "eligibility", "es")
 
 def test_every_kind_of_learner_that_evolves_is_a_rival() -> None:
     assert set(KINDS) == {kind for kind, learner in LEARNERS.items() if learner.genes is not None}
-    assert [world.name for world in WORLDS] == [
+    assert [problem.name for problem in PROBLEMS] == [
         "triple_t", "narrow_t", "cliff_walking", "frozen_lake_8x8", "cart_pole",
     ]  # fmt: skip
     assert MARKS == (100, 1_000, 10_000)
@@ -39,7 +39,7 @@ def test_a_winner_is_tested_in_trials_of_its_own_beside_chance_and_with_rewards_
     rivalled: tuple[RivalStudy, Path],
 ) -> None:
     outcome, seed = rivalled[0].outcomes[0], child_seed(SEED, 0, 0, RIVALS)
-    task = outcome.world.make()
+    task = outcome.problem.make()
     trials = -(-TASKS_TINY.tested // len(task.goals))
     assert set(outcome.tested) == set(TESTED)
     for one in outcome.tested.values():

@@ -20,8 +20,8 @@ from distal.evaluation.trials import batch_of
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
 from distal.studies import figures, stages
-from distal.studies.registry import STUDIES as REGISTERED
-from distal.studies.report import Figure, Table, to_markdown
+from distal.studies.registry import all_studies
+from distal.studies.report import Figure, Sheet, to_markdown
 from distal.studies.stages import Event, outline
 from distal.studies.study import Based, Study
 from tests.given import some
@@ -47,7 +47,7 @@ def numbers(outcome: Any) -> dict[str, Any]:
     return {name: value for name, value in outcome.to_dict().items() if name != "seconds"}
 
 
-@pytest.mark.parametrize("study", REGISTERED, ids=lambda study: study.name)
+@pytest.mark.parametrize("study", all_studies(), ids=lambda study: study.name)
 def test_every_stage_has_a_name_of_its_own(study: type[Study[Any]]) -> None:
     names = [stage.name for stage in asked(study).plan]
     assert len(names) == len(set(names)) >= 4
@@ -187,7 +187,7 @@ def test_a_terminal_of_80_columns_shows_every_word_of_the_summary(
     printed = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out)
     assert max(map(len, printed.splitlines())) <= 80
     words = set(printed.split())
-    for table in (block for block in summary if isinstance(block, Table)):
+    for table in (block for block in summary if isinstance(block, Sheet)):
         for row in (table.headings, *(row for _, rows in table.sections for row in rows)):
             assert {word for cell in row for word in cell.split()} <= words
 

@@ -18,10 +18,10 @@ from distal.model.draws import child_seed
 from distal.model.settings import Settings
 from distal.search import cma, fitness, genetic
 from distal.search.config import RUN
-from distal.studies import beyond_plan, experiments, readings, tasks
+from distal.studies import beyond_plan
 from distal.studies.intervals import Interval
-from distal.studies.report import Table, to_markdown
-from distal.studies.tasks import (
+from distal.studies.plans import readings, reproduce, tasks
+from distal.studies.plans.tasks import (
     CLIMBER,
     LEARNERS,
     MAZE_CLIMBER,
@@ -32,7 +32,8 @@ from distal.studies.tasks import (
     Tasks,
     TasksReport,
 )
-from distal.studies.worlds import World
+from distal.studies.problems import Problem
+from distal.studies.report import Sheet, to_markdown
 from tests.given import some
 from tests.studies.conftest import (
     BY_NAME,
@@ -50,9 +51,9 @@ pytestmark = pytest.mark.usefixtures("rough")
 # ------------------------------------------------------------------ the tasks
 
 
-def ep(world: World, actions: list[int], goal: int = 0) -> float:
+def ep(problem: Problem, actions: list[int], goal: int = 0) -> float:
     """Return the EP of an episode of these actions, the last of them again and again."""
-    task = world.make()
+    task = problem.make()
     walk = task.begin(goal, settings_in(task, {}))
     for step in range(1_000):
         if walk.over:
@@ -82,10 +83,10 @@ def test_a_success_is_what_reaches_the_goal_and_standing_still_is_none(name: str
 
 
 def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> None:
-    world = BY_NAME["taxi"]
-    task = world.make()
+    problem = BY_NAME["taxi"]
+    task = problem.make()
     assert len(task.goals) == 8
-    assert ep(world, [0]) == 200 == world.target + 1
+    assert ep(problem, [0]) == 200 == problem.target + 1
     # Every start can be served, in as few steps as a search over the table finds; the last one gains 20.
     table = some(task.table(settings_in(task, {})))
     for goal in range(8):
@@ -100,13 +101,13 @@ def test_a_taxi_that_delivers_succeeds_and_one_that_drives_about_does_not() -> N
                 if following not in costs:
                     costs[following] = costs[state] + 1
                     queue.append(following)
-        assert some(best) <= world.target
+        assert some(best) <= problem.target
 
 
 def test_the_pole_stands_for_475_steps() -> None:
-    world = BY_NAME["cart_pole"]
-    task = world.make()
-    assert task.target(settings_in(task, {})) == world.target == -475
+    problem = BY_NAME["cart_pole"]
+    task = problem.make()
+    assert task.target(settings_in(task, {})) == problem.target == -475
     assert task.table(settings_in(task, {})) is None
 
 
@@ -157,7 +158,7 @@ def test_an_unknown_set_of_tasks_is_refused_and_another_set_in_the_same_folder_t
 def test_no_two_studies_share_seeds() -> None:
     """Private names: the last number of the part that the seeds of each search come from."""
     parts = [
-        0, RUN, fitness.EVALUATION, fitness.REMEASUREMENT, experiments.TEST, readings.STUDY,
+        0, RUN, fitness.EVALUATION, fitness.REMEASUREMENT, reproduce.TEST, readings.STUDY,
         tasks.TASKS, beyond_plan.BEYOND, genetic._FIRST, genetic._PARENTS, genetic._REDRAW, genetic._DEVIATE,
         cma._SAMPLE,
     ]  # fmt: skip
@@ -215,13 +216,13 @@ def test_a_rule_is_tried_in_the_other_tasks_in_the_trials_of_their_own_rules(
     stepped: tuple[TaskStudy, Path],
 ) -> None:
     study = stepped[0]
-    names = [world.name for world in FEW_STEPPED]
+    names = [problem.name for problem in FEW_STEPPED]
     assert [outcome.engine for outcome in study.outcomes] == ["steps"] * 3
     assert [outcome.budget for outcome in study.outcomes] == [COMPILED_TINY, COMPILED_TINY, SLOW_TINY]
     assert [(one.rule, one.task) for one in study.transfers] == [
         (rule, task) for task in names for rule in names if rule != task
     ]
-    rules = {outcome.world.name: outcome.tested[RULE].learner for outcome in study.outcomes}
+    rules = {outcome.problem.name: outcome.tested[RULE].learner for outcome in study.outcomes}
     for one in study.transfers:
         position = names.index(one.task)
         budget = study.outcomes[position].budget
@@ -262,9 +263,9 @@ def cells(text: str) -> list[list[str]]:
 def test_the_page_holds_every_learner_of_every_task_beside_chance(tasked: tuple[TaskStudy, Path]) -> None:
     text = page(tasked[0])
     for outcome in tasked[0].outcomes:
-        section = text.split(f"### {outcome.world.title}\n")[1].split("\n#")[0]
-        assert outcome.world.success in section
-        assert outcome.world.remark in section
+        section = text.split(f"### {outcome.problem.title}\n")[1].split("\n#")[0]
+        assert outcome.problem.success in section
+        assert outcome.problem.remark in section
         for name, tested in outcome.tested.items():
             found = [row for row in cells(section) if row[0] == LEARNERS[name].words]
             for row, mark in zip(found, tested.marks, strict=True):
@@ -302,20 +303,20 @@ def test_a_verdict_is_what_the_tests_decided(tasked: tuple[TaskStudy, Path]) -> 
         versus=(better,),
     )
     (table,) = TasksReport(dataclasses.replace(tasked[0], outcomes=(outcome,))).summary()
-    assert isinstance(table, Table)
+    assert isinstance(table, Sheet)
     (row,) = table.rows
     assert row[4:] == ["worse (0.010)", "better (0.010)", "25.0%"]
     undecided = dataclasses.replace(better, p=0.2)
     outcome = dataclasses.replace(outcome, versus=(undecided,))
     (table,) = TasksReport(dataclasses.replace(tasked[0], outcomes=(outcome,))).summary()
-    assert isinstance(table, Table)
+    assert isinstance(table, Sheet)
     assert table.rows[0][5] == "not shown (0.200)"
 
 
 def test_the_figure_has_a_panel_for_each_task_and_five_lines_in_it(tasked: tuple[TaskStudy, Path]) -> None:
     study = tasked[0]
     panels = [axes for axes in tasks.figure_of(study).axes if axes.lines]
-    assert [axes.get_title(loc="left") for axes in panels] == [world.title for world in FEW]
+    assert [axes.get_title(loc="left") for axes in panels] == [problem.title for problem in FEW]
     for axes, outcome in zip(panels, study.outcomes, strict=True):
         ends = [float(np.asarray(line.get_ydata())[-1]) for line in axes.lines]
         assert ends == [
@@ -344,9 +345,9 @@ def test_an_estimate_knows_what_is_compiled_and_how_many_cores_there_are() -> No
 def test_the_document_holds_what_the_command_runs() -> None:
     study = TaskStudy.from_dict(json.loads((ROOT / "docs" / "tasks.json").read_text(encoding="utf-8")))
     for outcome in study.outcomes:
-        scales = SLOW if outcome.world.name == "cart_pole" else Tasks.SCALES
+        scales = SLOW if outcome.problem.name == "cart_pole" else Tasks.SCALES
         assert outcome.budget == scales[study.scale]
     study = TaskStudy.from_dict(json.loads((ROOT / "docs" / "tasks_steps.json").read_text(encoding="utf-8")))
     for outcome in study.outcomes:
-        scales = PACED if outcome.world.name in ("pendulum", "minigrid") else Tasks.COMPILED
+        scales = PACED if outcome.problem.name in ("pendulum", "minigrid") else Tasks.COMPILED
         assert outcome.budget == scales[study.scale]

@@ -36,7 +36,7 @@ from distal.learners.shipped import evolved_rules, published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.maze import maze as named
 from distal.model.settings import Settings
-from distal.studies.experiments import PAPER, random_learners
+from distal.studies.plans.reproduce import PAPER, random_learners
 from distal.tasks.mazes import MazeTask
 
 _FORMAT, _VERSION = "distal-bench", 1

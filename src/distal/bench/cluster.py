@@ -14,7 +14,7 @@ from distal.bench import Row, alternating, generation
 from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu
 from distal.engines.spread import TASK, Spread
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 
 _EMPTY_TASKS = 200
 

@@ -35,7 +35,7 @@ from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import SIGMOID
 from distal.model.settings import Settings
 from distal.networks import Recurrent
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 
 
 def run(quick: bool = False) -> Iterator[Row]:

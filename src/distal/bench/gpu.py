@@ -35,7 +35,7 @@ from distal.learners.shipped import published_rules
 from distal.model.maze import DEFAULT_MAZE
 from distal.model.readings import BINARY, SIGMOID
 from distal.search.evolve import evolve
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 from distal.studies.reproduction import RESAMPLE
 
 RULES = 15 * 14  # one generation of all fifteen runs

@@ -30,7 +30,7 @@ from jax import lax
 from distal.learners.shipped import Rule
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.readings import BINARY, NEURONS
-from distal.studies.experiments import random_learners
+from distal.studies.plans.reproduce import random_learners
 
 HIDDEN, STEPS = 20, 100
 

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from distal._version import __version__
-from distal.base import interrupts
+from distal.base import interrupts, plugins
 from distal.base.checks import InputError, brief, path, shown, suggestion
+from distal.studies.registry import titles
 
-# The commands in the order of the help: the module that adds each one, and a line about it. Only the
-# module of the command that runs is imported.
+# The commands in the order of the help: the module that adds each one, and a line about it. The commands
+# of studies follow them (`studies.registry`). Only the module of the command that runs is imported.
 COMMANDS = {
     "maze": ("maze", "draw a maze, its final positions and distances"),
     "env": ("env", "show an environment as a task: bits, actions, states, and the score of chance"),
@@ -38,14 +39,9 @@ COMMANDS = {
     "watch": ("watch", "write a page that replays a trial of learning"),
     "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),
     "runs": ("runs", "summarise a folder of runs"),
-    "reproduce": ("study", "run the paper's experiments and write a report"),
-    "readings": ("study", "measure the effect of every reading of the paper"),
-    "tasks": ("study", "test whether rules learn in other tasks"),
-    "beyond": ("study", "test rules beyond the paper: other neurons, networks, mazes and goals"),
-    "rivals": ("study", "compare the paper's table with other rules and with black-box optimisers"),
-    "champions": ("study", "search for the best rule that a budget can find"),
     "bench": ("bench", "measure an engine"),
 }
+_STUDY = "study"  # the module of the commands of all studies
 _PATHS = ("DIR", "FILE", "MAZE", "OUT")  # what stands for the path of a file or a folder in the help
 
 
@@ -105,19 +101,23 @@ def make_parser(chosen: str | None = None) -> Parser:
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     add_import(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for name, (module, about) in COMMANDS.items():
-        if name in commands.choices:
-            continue  # added by the command before it
-        if chosen is None or module == COMMANDS.get(chosen, ("", ""))[0]:
+    for name, (module, about) in all_commands().items():
+        if chosen is None or name == chosen:
             home = import_module(f"distal.cli.{module}")
             if chosen is not None:
-                from distal.base import plugins  # noqa: PLC0415 - most of what it imports is imported by now
-
                 plugins.load_installed()  # those of the rooms that the command has imported
-            home.add(commands)
+            home.add(commands, name) if module == _STUDY else home.add(commands)
         else:
             commands.add_parser(name, help=about)
     return parser
+
+
+def all_commands() -> dict[str, tuple[str, str]]:
+    """Return the module and the line of every command, those of studies last."""
+    studies = titles()
+    for word in COMMANDS.keys() & studies.keys():
+        raise InputError(f"the name of a study is {word!r}, which is a command already; choose another name")
+    return {**COMMANDS, **{word: (_STUDY, title) for word, title in studies.items()}}
 
 
 def add_command(
@@ -144,7 +144,7 @@ def add_import(parser: Parser) -> None:
         dest="imports",
         metavar="MODULE",
         help="first import a module, my_module for ./my_module.py, that registers your own learners, "
-        "networks, searches or tasks; repeatable",
+        "networks, searches, tasks or studies; repeatable",
     )
 
 
@@ -235,11 +235,8 @@ def _run(arguments: list[str]) -> int:
     known: Collection[str] = ()
     try:
         modules, others = named_imports(arguments)
-        if modules:
-            from distal.base.plugins import import_named  # noqa: PLC0415 - few commands need it
-
-            for module in modules:  # before the parser is made: what they register is in the help
-                import_named(module)
+        for module in modules:  # before the parser is made: what they register is in the help
+            plugins.import_named(module)
         parser = make_parser(next((word for word in others if not word.startswith("-")), ""))
         args = parser.parse_args(arguments)
         if args.command is None:

@@ -14,8 +14,9 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, options
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
@@ -26,6 +27,8 @@ from distal.model.readings import BINARY, READINGS, RECURRENT
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
+_FITNESS, _AGAIN, _BEATS = "fitness: mean best EP", "reached after first success", "Beats chance"
+_REACHED = {False: "trials that reached the goal", True: "phases that reached the goal"}  # does it move?
 _PHASES = 12  # phases that are shown: the first, and the last
 
 
@@ -51,6 +54,7 @@ def run(args: argparse.Namespace) -> None:
 
 def evaluate(learner: Learner, args: argparse.Namespace) -> None:
     """Train with a learner and show its result."""
+    options.check_brief(args)
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
     if args.csv is not None:
@@ -71,7 +75,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            keep_weights=args.save is not None, progress=progress_lines(), **settings,
+            keep_weights=args.save is not None, progress=LINES, **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))
@@ -80,11 +84,14 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
     if args.json:
         print_json({"version": __version__, **result.to_dict(args.curves)})
     else:
-        show_result(result)
+        show_result(result, args.brief)
 
 
-def show_result(result: Result) -> None:
-    """Print an evaluation in 80 columns: numbers beside chance, curve, final positions, and the verdicts."""
+def show_result(result: Result, brief: bool = False) -> None:
+    """Print an evaluation in 80 columns: numbers with chance, curve, final positions, and the verdicts.
+
+    The short form is the first rows of the first table, and the first verdict.
+    """
     columns = [one for one in (result, result.chance) if one is not None]
     found = [one.figures for one in columns]
     verdicts = list(_verdicts(result.learner.kind, found))
@@ -96,16 +103,30 @@ def show_result(result: Result) -> None:
     if found[0].shortest is not None:
         rows.append(("perfect agent", f"{found[0].shortest:z.2f}"))
 
+    if brief:
+        rows = [row for row in rows if row[0] in (_FITNESS, *_REACHED.values(), _AGAIN)]
+        verdicts = [verdict for verdict in verdicts if verdict.startswith(_BEATS)]
+
     out = console()
-    out.print(described, style="bold", soft_wrap=True)
-    out.print(trials)
-    out.print(network, style="dim")
+    if not brief:
+        out.print(described, style="bold", soft_wrap=True)
+        out.print(trials)
+        out.print(network, style="dim")
     heads = [Text("\n".join(textwrap.wrap(visible(one.name), NAME))) for one in found]
     beside = ["difference"] * (len(found) > 1)
     table = new_table(Text("lower EP is better\n± standard error"), *heads, *beside, wrap=True)
     for row in rows:
         table.add_row(*row)
     out.print(table)
+    if not brief:
+        _show_course(out, columns, goals)
+    for verdict in verdicts:
+        out.print(verdict)
+
+
+def _show_course(out: Console, columns: list[Result], goals: list[tuple[str, ...]]) -> None:
+    """Print the curve and the final positions, or the phases, and how many episodes were cut off."""
+    result, found = columns[0], [one.figures for one in columns]
     if result.switch is None:
         marks = list(found[0].checkpoints)[-_MARKS:]
         curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
@@ -122,8 +143,6 @@ def show_result(result: Result) -> None:
     if result.cut:
         whole = counted(len(result.best) * result.episodes, "episode")
         out.print(f"{result.cut:,} of {whole} cut off after {counted(result.settings.steps, 'step')}")
-    for verdict in verdicts:
-        out.print(verdict)
 
 
 def _fitness(result: Result, found: list[Figures]) -> Iterator[tuple[str, ...]]:
@@ -131,13 +150,12 @@ def _fitness(result: Result, found: list[Figures]) -> Iterator[tuple[str, ...]]:
     gap = found[0].difference
     beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
     yield (
-        "fitness: mean best EP",
+        _FITNESS,
         *(with_error(one.fitness, one.standard_error) for one in found),
         *beside,
     )
     if found[0].reached is not None:
-        what = "trials" if result.switch is None else "phases"
-        yield (f"{what} that reached the goal", *(f"{one.reached:.1%}" for one in found))
+        yield (_REACHED[result.switch is not None], *(f"{one.reached:.1%}" for one in found))
 
 
 def _conditions(result: Result) -> tuple[str, str]:
@@ -189,7 +207,7 @@ def _behaviour(found: list[Figures]) -> Iterator[tuple[str, ...]]:
         yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in episodes))
         yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in episodes))
         yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in episodes))
-        yield ("reached after first success", *("–" if one is None else f"{one:.2%}" for one in kept))
+        yield (_AGAIN, *("–" if one is None else f"{one:.2%}" for one in kept))
     yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in episodes))
     yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in episodes))
 
@@ -243,7 +261,7 @@ def _verdicts(kind: str, found: list[Figures]) -> Iterator[str]:
         word = "not shown"
         if own.decided:
             word = "yes" if difference.mean < 0 else "no, it is worse"
-        yield f"Beats chance: {word} (p = {difference.p:.2g}, paired t-test)."
+        yield f"{_BEATS}: {word} (p = {difference.p:.2g}, paired t-test)."
     if own.behaviour is not None and kind != "chance" and own.behaviour.reached is not None:
         retained = own.behaviour.retained
         if retained is None:

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
 from distal.base.checks import InputError, counted, shown, suggestion
+from distal.base.progress import followed
 from distal.cli import Parser, add_options, number
-from distal.cli.terminal import progress, tell
+from distal.cli.terminal import tell
 from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.learners import DEFAULTS, Learner, find_learner
@@ -66,6 +67,7 @@ def add_evaluation(
 
 def add_result(command: Parser, remark: str = "") -> None:
     """Add the options of an evaluation, and of its result, for `distal learn` and `distal climb`."""
+    add_brief(command)
     add_options(command, {
         "--no-chance": "leave out chance; halves the time",
         "--curves": "with --json: both curves of every trial, EP and best EP so far",
@@ -73,6 +75,17 @@ def add_result(command: Parser, remark: str = "") -> None:
         "--save FILE": "save the result with the best weights, for Result.load in Python (FILE.npz)",
     })  # fmt: skip
     add_evaluation(command, remark=remark, switch=True)
+
+
+def add_brief(command: Parser) -> None:
+    """Add the short form of the output."""
+    add_options(command, {"--brief": "print the most important numbers alone"})
+
+
+def check_brief(args: argparse.Namespace) -> None:
+    """Refuse the short form of output that is for programs."""
+    if args.brief and args.json:
+        raise InputError("--brief shortens the tables, and --json prints none; leave out one of the two")
 
 
 def add_seed(command: Parser) -> None:
@@ -294,7 +307,7 @@ def task(args: argparse.Namespace) -> Task[Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
-    with progress("exploring", None, "states") as advance:
+    with followed(None, "exploring", None, unit="states") as advance:
         return task_of(
             name,
             args=dict(args.env_arg or ()) or None,

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import Field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table as Grid
+from rich.table import Table
 from rich.text import Text as Words
 
 from distal.base.checks import folder
@@ -26,11 +26,10 @@ from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
-from distal.studies.champions import Champions
-from distal.studies.registry import STUDIES
-from distal.studies.report import Table, Text
+from distal.studies.registry import find_study, titles
+from distal.studies.report import Sheet, Text
 from distal.studies.stages import Event, Stage, outline
-from distal.studies.study import Based, Option, Scaled, Study
+from distal.studies.study import Option, Scaled, Study
 
 _AGAIN = "run the same command again to continue"
 _OFTEN = 0.1  # seconds between two drawings
@@ -41,14 +40,10 @@ _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
-def add(commands: Commands) -> None:
-    """Add the commands of all studies."""
-    for study in STUDIES:
-        _add(commands, study)
-
-
-def _add(commands: Commands, study: type[Study[Any]]) -> None:
-    command = add_command(commands, study.name, partial(run, study), study.title, study.about)
+def add(commands: Commands, word: str) -> None:
+    """Add the command of a study; it has the options that set the fields of the study."""
+    study = find_study(word)
+    command = add_command(commands, word, partial(run, study), titles()[word], study.about)
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
         add_options(command, {f"--{option.name.replace('_', '-')} {option.metavar}": text})
@@ -56,13 +51,19 @@ def _add(commands: Commands, study: type[Study[Any]]) -> None:
     add_options(command, {"--out DIR": f"folder of the report ({study.folder}-{study.word.upper()})"})
     options.add_force(command)
     options.add_seed(command)
-    if issubclass(study, Based):
-        options.add_elites(command, study.elites)
-        options.add_settings(command)
-    if issubclass(study, Champions):
+    names = _fields(study)
+    if "elites" in names:
+        options.add_elites(command, str(names["elites"].default))
+    if "task" in names:
         options.add_task(command)
-        options.add_settings(command, environments=True)
+    if "settings" in names:
+        options.add_settings(command, environments="task" in names)
     options.add_engine(command)
+
+
+def _fields(study: Any) -> dict[str, Field[Any]]:
+    """Return the fields of a study by name."""
+    return {one.name: one for one in fields(study)}
 
 
 def _options(study: type[Study[Any]]) -> tuple[Option, ...]:
@@ -75,25 +76,22 @@ def _options(study: type[Study[Any]]) -> tuple[Option, ...]:
 
 def run(study: type[Study[Any]], args: argparse.Namespace) -> None:
     """Run a study and write its report."""
-    given: dict[str, Any] = {option.name: getattr(args, option.name) for option in _options(study)}
-    given["seed"] = args.seed
-    if issubclass(study, Based):
-        given["elites"] = args.elites
-        given["settings"] = Settings(**options.settings(args))
-        given["maze"] = options.maze(args.maze, args.heading)
-    asked = _champions(given, args) if study is Champions else study(**given)
-    end = given[study.word]
-    execute(asked, args, args.out if args.out is not None else f"{study.folder}-{end}")
-
-
-def _champions(given: dict[str, Any], args: argparse.Namespace) -> Champions:
-    """Return a search for a champion in any task, with the command that finds it on any engine."""
-    task, own = options.task(args), options.settings(args)
-    asked = Champions(**given, task=task, settings=settings_in(task, own))
-    words = {name: getattr(args, name) for name in _TASK if getattr(args, name) is not None}
-    if args.env_arg is not None:
-        words["env_arg"] = [f"{name}={json.dumps(value)}" for name, value in args.env_arg]
-    return replace(asked, command=asked.command_line({**words, **own}))
+    names = _fields(study)
+    own = [option.name for option in _options(study)]
+    given: dict[str, Any] = {name: getattr(args, name) for name in (*own, "seed", "elites") if name in names}
+    typed = options.settings(args) if "settings" in names else {}
+    if "maze" in names:
+        given |= {"maze": options.maze(args.maze, args.heading), "settings": Settings(**typed)}
+    if "task" in names:
+        task = options.task(args)
+        given |= {"task": task, "settings": settings_in(task, typed)}
+    asked = study(**given)
+    if "task" in names:  # the command is in the record, and finds it again on any engine
+        words = {name: getattr(args, name) for name in _TASK if getattr(args, name) is not None}
+        if args.env_arg is not None:
+            words["env_arg"] = [f"{name}={json.dumps(value)}" for name, value in args.env_arg]
+        asked = asked.asked_with({**words, **typed})
+    execute(asked, args, args.out if args.out is not None else f"{study.folder}-{getattr(args, study.word)}")
 
 
 def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
@@ -182,7 +180,7 @@ def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]
             bar.stop()
 
 
-def _filled(block: Table, broken: bool = False) -> Grid:
+def _filled(block: Sheet, broken: bool = False) -> Table:
     """Return a table for the terminal, with its cells broken where it does not fit otherwise."""
     table = new_table(*block.headings, wrap=True)
     table.columns[0].max_width = _NAMES if len(block.headings) > _FEW else _LONGER
@@ -203,7 +201,7 @@ def _filled(block: Table, broken: bool = False) -> Grid:
     return table
 
 
-def show(summary: Sequence[Table | Text], page: Path) -> None:
+def show(summary: Sequence[Sheet | Text], page: Path) -> None:
     """Print tables and lines, and where the report is."""
     out = console()
     width = min(_WIDTH, out.width)

@@ -21,7 +21,7 @@ from distal.evaluation.usage import LAYERS, shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
 from distal.studies.figures import blank, inline, own_style, render_svg, standalone
-from distal.studies.report import Block, Figure, Heading, Table, Text, to_html
+from distal.studies.report import Block, Figure, Heading, Sheet, Text, to_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -146,23 +146,20 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         *_findings(found, FINDINGS),
         Heading("Rows: how often each is used, and what it is worth"),
         drawn["rows"],
-        Table(
-            "", "",
+        Sheet("",
             "Set to: difference of the fitness and half of its 95 % interval; coloured where it holds after "
             "Holm’s correction for 64 tests.",
             ("row", "bits", "m", "change", *(f"set to {signed(change)}" for change in CHANGES)),
             [[*own[row], *(cells.get((row, change), "·") for change in CHANGES)] for row in used],
             tones=tones,
         ),
-        Table(
-            "", "", "Use: share of all updates; by layer: share of the updates of that layer; first and last "
+        Sheet("", "Use: share of all updates; by layer: share of the updates of that layer; first and last "
             "tenth: share of the updates of that part of the trial.",
             ("row", "bits", "m", "change", "use", *LAYERS, "first tenth", "last tenth"),
             [[*own[row], *(f"{share:.1%}" for share in shares_of(found.usage, row))] for row in used],
         ),
         Heading("The modulatory signal"),
-        Table(
-            "", "", "", ("m", "fitness", "difference (95 % interval)"),
+        Sheet("", "", ("m", "fitness", "difference (95 % interval)"),
             [[name, f"{one.fitness:z.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
         Heading("Its four numbers"),
@@ -174,8 +171,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
             f"Chance: {smallest.chance:z.2f}."
         ),
         Text(f"How it was found: {CRITERION}."),
-        Table(
-            "", "All its changes", "", ("trace bits 00 01 10 11", "m = −1", "m = +1"),
+        Sheet("All its changes", "", ("trace bits 00 01 10 11", "m = −1", "m = +1"),
             [
                 [f"{row // 2:04b}", *map(signed, smallest.rule.delta_w[row : row + 2])]
                 for row in range(0, ROWS, 2)
@@ -194,16 +190,14 @@ def _set_blocks(found: RuleSet) -> list[Block]:
         Heading("All changes"),
         _figures(found)["rules"],
         Heading("The rules"),
-        Table(
-            "", "", "", ("rule", "cluster", "fitness", "chance"),
+        Sheet("", "", ("rule", "cluster", "fitness", "chance"),
             [
                 [_plain(found.names[k]), str(found.clusters[k]), f"{found.results[k].fitness:.2f}", chance[k]]
                 for k in found.order
             ],
         ),
         Heading("Row by row"),
-        Table(
-            "", "", "Marked are rows on which the rules agree.",
+        Sheet("", "Marked are rows on which the rules agree.",
             ("row", "bits", "m", "use", "mean change", "agreement"),
             [
                 [*row_cells(row), f"{found.use[row]:.1%}", f"{found.consensus[row]:+z.2f}",

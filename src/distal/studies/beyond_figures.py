@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from distal.base.colours import LIGHT
 from distal.evaluation.measures import BEST
-from distal.studies.beyond_outcome import Outcome, gain
+from distal.studies.beyond_outcome import QuestionOutcome, gain
 from distal.studies.beyond_plan import CHANCE, CLIMBER, LEVELS, PHASES, RULE, SIZES, WIDER, Pair
 from distal.studies.figures import bars, draw_curve, episodes_axis, grid, legend, title
 from distal.studies.intervals import Interval
@@ -36,7 +36,7 @@ CAPTIONS = {
 }  # fmt: skip
 
 
-def figure_of(outcome: Outcome, scale: Scale) -> Figure:
+def figure_of(outcome: QuestionOutcome, scale: Scale) -> Figure:
     """Draw the figure of a question."""
     return _FIGURES[outcome.question.name](outcome, scale)
 
@@ -48,14 +48,16 @@ def _panels(titles: Sequence[str], width: float = 7.6, height: float = 3.1) -> t
     return figure, list(panels[0])
 
 
-def _lines(axes: Axes, outcome: Outcome, beside: str, lines: Iterable[tuple[str, str, str, str]]) -> None:
+def _lines(
+    axes: Axes, outcome: QuestionOutcome, beside: str, lines: Iterable[tuple[str, str, str, str]]
+) -> None:
     """Draw the curves of rows (name, label, colour, style), and the chance beside one of them."""
     draw_curve(axes, outcome.rows[beside].chance_curve, "chance", "chance", "-")
     for name, label, colour, style in lines:
         draw_curve(axes, outcome.rows[name].curve, label, colour, style)
 
 
-def _neurons(outcome: Outcome, scale: Scale) -> Figure:
+def _neurons(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, panels = _panels([f"tested with {world.words}" for world in outcome.question.worlds])
     natives = (f"{RULE}_base", f"{RULE}_sigmoid")
     for axes, world, native in zip(panels, outcome.question.worlds, natives, strict=True):
@@ -82,7 +84,7 @@ def _points(axes: Axes, x: Sequence[float], values: Sequence[Interval], label: s
 
 
 def _by_size(
-    axes: Axes, outcome: Outcome, x: Sequence[Sequence[float]], names: Sequence[str], of: str = BEST
+    axes: Axes, outcome: QuestionOutcome, x: Sequence[Sequence[float]], names: Sequence[str], of: str = BEST
 ) -> None:
     """Draw chance, rule and climber, each at its own x; the names are those of rows without the kind."""
     rules = [outcome.rows[f"{RULE}_{name}"].values for name in names]
@@ -92,7 +94,7 @@ def _by_size(
     _points(axes, x[2], [row[of] for row in climbers], "hill climbing", "hc")
 
 
-def _network(outcome: Outcome, scale: Scale) -> Figure:
+def _network(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, panels = _panels(["evolved for the network", "those of 20"])
     own = [f"{'base' if size == 20 else f'hidden_{size}'}_in_hidden_{size}" for size in SIZES]
     for axes, sizes, names in (
@@ -114,7 +116,7 @@ def _evolved_for(levels: int) -> str:
     return "base" if levels == 3 else f"levels_{levels}"
 
 
-def _maze(outcome: Outcome, scale: Scale) -> Figure:
+def _maze(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, [[best, reached]] = grid(1, 2, 7.6, 3.1)
     names = [f"{_evolved_for(levels)}_in_levels_{levels}" for levels in LEVELS]
     apart = [[levels + shift for levels in LEVELS] for shift in (-0.05, 0, 0.05)]
@@ -132,7 +134,7 @@ def _maze(outcome: Outcome, scale: Scale) -> Figure:
     return figure
 
 
-def _keeping(outcome: Outcome, scale: Scale) -> Figure:
+def _keeping(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, panels = _panels(["rules", "hill climbing"])
     for axes, kind in zip(panels, (RULE, CLIMBER), strict=True):
         _lines(axes, outcome, f"{kind}_base_in_long", (
@@ -148,7 +150,7 @@ def _keeping(outcome: Outcome, scale: Scale) -> Figure:
     return figure
 
 
-def _change(outcome: Outcome, scale: Scale) -> Figure:
+def _change(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, (axes,) = _panels([""], height=3.6)
     _lines(axes, outcome, "dsp_change_in_new", (
         ("dsp_change_in_new", "rule evolved under change", "other", "-"),
@@ -166,7 +168,7 @@ def _change(outcome: Outcome, scale: Scale) -> Figure:
     return figure
 
 
-def _transfer(outcome: Outcome, scale: Scale) -> Figure:
+def _transfer(outcome: QuestionOutcome, scale: Scale) -> Figure:
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - takes a third of a second
 
     figure, (axes,) = _panels([""], width=4.8, height=4.2)
@@ -193,7 +195,7 @@ def _transfer(outcome: Outcome, scale: Scale) -> Figure:
     return figure
 
 
-_FIGURES: dict[str, Callable[[Outcome, Scale], Figure]] = {
+_FIGURES: dict[str, Callable[[QuestionOutcome, Scale], Figure]] = {
     "neurons": _neurons,
     "network": _network,
     "maze": _maze,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, unit_interval
+from distal.base.records import Count, NotNegative, Record
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
@@ -29,7 +30,7 @@ from distal.studies.beyond_plan import (
     World,
 )
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
-from distal.studies.records import Count, Finished, NotNegative, Record
+from distal.studies.records import Finished
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
@@ -194,7 +195,7 @@ class Evolution(Record):
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class QuestionOutcome(Record):
     """What was measured for a question.
 
     `runs` holds what the winners of all runs are compared by: a number for each, by evolution
@@ -207,7 +208,7 @@ class Outcome(Record):
     runs: dict[str, dict[str, tuple[float, ...]]]
 
     @classmethod
-    def of_thing(cls, data: Any, thing: Question, **known: Any) -> Outcome:
+    def of_thing(cls, data: Any, thing: Question, **known: Any) -> QuestionOutcome:
         """Read what was measured for a question."""
         compared = {pair: Corrected.from_dict(data["comparisons"][str(pair)]) for pair in thing.pairs}
         return super().of_thing(data, thing, comparisons=compared, **known)
@@ -252,13 +253,13 @@ class BeyondStudy(Finished):
     scale: Scale
     engine: str
     evolutions: dict[str, Evolution]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[QuestionOutcome, ...]
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return how much was run, no size missing, and the outcomes, one for each question."""
         scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
-        return {"scale": scale, "outcomes": Outcome.of_each(data["questions"], QUESTIONS)}
+        return {"scale": scale, "outcomes": QuestionOutcome.of_each(data["questions"], QUESTIONS)}
 
     def _check(self) -> None:
         """Refuse a study without the evolutions that its questions need."""

@@ -13,7 +13,7 @@ from distal.base.checks import counted
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.measures import BEST, LAST
 from distal.studies.beyond_figures import CAPTIONS, figure_of
-from distal.studies.beyond_outcome import BeyondStudy, Outcome, gain
+from distal.studies.beyond_outcome import BeyondStudy, QuestionOutcome, gain
 from distal.studies.beyond_plan import (
     ADAPTED,
     BEYOND,
@@ -36,7 +36,7 @@ from distal.studies.report import (
     Figure,
     Heading,
     Report,
-    Table,
+    Sheet,
     Text,
     made_on,
     mean,
@@ -64,7 +64,7 @@ class BeyondReport(Report[BeyondStudy]):
         super().__init__(outcome)
         self.beside = beside
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return the verdicts on every question."""
         return [*map(partial(verdicts, scale=self.outcome.scale), self.outcome.outcomes), Text(_VERDICTS)]
 
@@ -89,13 +89,13 @@ class BeyondReport(Report[BeyondStudy]):
             found += [
                 Heading(question.title), Text(notes(study)[question.name]),
                 Figure(f"beyond_{question.name}", *CAPTIONS[question.name], figure),
-                Table("", "Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
+                Sheet("Beside chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
                 *details(outcome, scale),
             ]  # fmt: skip
             remaining = list(others(outcome, scale))
             if remaining:
                 columns = ("this", "minus this", "measured by", "difference", "verdict")
-                found.append(Table("", "Other comparisons", "", columns, remaining))
+                found.append(Sheet("Other comparisons", "", columns, remaining))
             found.append(winners(study, outcome))
         return [*found, Heading("What was run"), *map(Text, _what_was_run(study))]
 
@@ -120,7 +120,7 @@ _VERDICTS = (
 )
 
 
-def verdicts(outcome: Outcome, scale: Scale) -> Table:
+def verdicts(outcome: QuestionOutcome, scale: Scale) -> Sheet:
     """Return how many comparisons of each sort show something."""
     question = outcome.question
 
@@ -142,7 +142,7 @@ def verdicts(outcome: Outcome, scale: Scale) -> Table:
         found.setdefault(sort(pair), Counter())[one.better] += 1
     cells = [[*words, *(str(count[better]) for better in VERDICTS)] for words, count in found.items()]
     columns = ("learners", "against", "measured by", *VERDICTS.values())
-    return Table("", question.title, "", columns, cells)
+    return Sheet(question.title, "", columns, cells)
 
 
 _MANY = {"dsp": "rules", "hc": "hill climbing", CHANCE: CHANCE}
@@ -153,7 +153,7 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def rows(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
+def rows(outcome: QuestionOutcome, scale: Scale) -> Iterator[list[str]]:
     """Yield every learner in every world by every score, beside chance and hill climbing."""
     for pair, one in outcome.comparisons.items():
         if pair.other == CHANCE:
@@ -166,7 +166,7 @@ def rows(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
             ]  # fmt: skip
 
 
-def _beside_climbing(outcome: Outcome, pair: Pair) -> Pair | None:
+def _beside_climbing(outcome: QuestionOutcome, pair: Pair) -> Pair | None:
     """Return the comparison of the same learner with hill climbing, if there is one."""
     found = (
         other
@@ -180,7 +180,7 @@ def _difference(one: Corrected) -> tuple[str, str]:
     return mean(one.difference, sign=True), verdict(one)
 
 
-def others(outcome: Outcome, scale: Scale) -> Iterator[list[str]]:
+def others(outcome: QuestionOutcome, scale: Scale) -> Iterator[list[str]]:
     """Yield the comparisons that are in no other table."""
     shown = {_beside_climbing(outcome, pair) for pair in outcome.comparisons if pair.other == CHANCE}
     for pair, one in outcome.comparisons.items():
@@ -197,7 +197,7 @@ def _name(question: Question, name: str, runs: bool) -> str:
     return f"{case.words}, {case.world.words}" if len(question.worlds) > 1 else case.words
 
 
-def winners(study: BeyondStudy, outcome: Outcome) -> Table:
+def winners(study: BeyondStudy, outcome: QuestionOutcome) -> Sheet:
     """Return the winners of all runs of every evolution of a question."""
     cells = []
     for name, (kind, condition) in outcome.question.evolutions.items():
@@ -213,10 +213,10 @@ def winners(study: BeyondStudy, outcome: Outcome) -> Table:
         ])  # fmt: skip
     columns = ["evolution", "runs", "mean re-measured fitness", "lowest"]
     columns += ["all of them in one test"] if outcome.question.everyone else []
-    return Table("", "The winners of all runs", "", columns, cells)
+    return Sheet("The winners of all runs", "", columns, cells)
 
 
-def details(outcome: Outcome, scale: Scale) -> Iterator[Table]:
+def details(outcome: QuestionOutcome, scale: Scale) -> Iterator[Sheet]:
     """Yield tables of what else was counted: successes, phases, goals that return."""
     for moves in dict.fromkeys(world.moves for world in outcome.question.worlds):
         cases = [case for case in outcome.question.cases if case.world.moves == moves]
@@ -235,7 +235,7 @@ def details(outcome: Outcome, scale: Scale) -> Iterator[Table]:
                 ]
                 for words, values, numbers in found
             ]  # fmt: skip
-            yield Table("", "Goals that return", "", columns, cells)
+            yield Sheet("Goals that return", "", columns, cells)
         else:
             columns = [
                 "learner", "phase", "best EP", "chance", "reached", "chance reached", "found after", "chance",
@@ -249,10 +249,10 @@ def details(outcome: Outcome, scale: Scale) -> Iterator[Table]:
                 for words, values, numbers in found
                 for phase in range(1, PHASES + 1)
             ]  # fmt: skip
-            yield Table("", "New goals, phase by phase", "", columns, cells)
+            yield Sheet("New goals, phase by phase", "", columns, cells)
 
 
-def _successes(outcome: Outcome, scale: Scale) -> Table:
+def _successes(outcome: QuestionOutcome, scale: Scale) -> Sheet:
     """Return how many trials reached the goal, how soon, and how often again."""
     columns = [
         "learner", "tested with", "episodes", "best EP", "of the way", "reached", "chance reached", "reached again",
@@ -269,7 +269,7 @@ def _successes(outcome: Outcome, scale: Scale) -> Table:
                 *(percent(row.numbers[f"{who}retained{end}"]) for who in _BOTH),
                 *(_median(row.numbers[f"{who}first{end}"]) for who in _BOTH),
             ])  # fmt: skip
-    return Table("", "Successes", "", columns, cells)
+    return Sheet("Successes", "", columns, cells)
 
 
 def _median(value: float | None) -> str:

@@ -20,14 +20,15 @@ from distal.base.checks import (
 )
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, for_report, sealed, unsealed
+from distal.base.records import Count, Natural, NotNegative, Record, Share
 from distal.base.significance import mean_interval, share_interval
 from distal.engines.batch import EPs
 from distal.learners import Learner, embedded, from_embedded
 from distal.model.draws import MAX_COUNT
 from distal.search.results import Fresh
 from distal.studies.prizes import PRIZES
-from distal.studies.records import Count, Natural, NotNegative, Record, Seed, Share
-from distal.studies.report import Block, Report, Table, Text
+from distal.studies.records import Seed
+from distal.studies.report import Report, Sheet, Text
 
 RULE, RECORD = "champion.json", "record.json"
 _FORMAT, _VERSION = "distal-champion", 1
@@ -222,7 +223,7 @@ class ChampionReport(Report[Champion]):
     data: ClassVar[str] = RECORD
     more: ClassVar[tuple[str, ...]] = (RULE,)
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return how the champion did, and how it was found."""
         one, held = self.outcome, self.outcome.held_out
         mean = f"{held.fitness:.2f} ± {held.standard_error:.2f}  [{held.low:.2f}, {held.high:.2f}]"
@@ -235,15 +236,11 @@ class ChampionReport(Report[Champion]):
         found = (one.runs, one.generations, one.bred, one.candidates, one.finalists, one.spent, one.budget)
         columns = ("runs", "generations", "bred", "measured", "finalists", "episodes", "of")
         return [
-            Table("", f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
-            Table("", "the search", "", columns, [[f"{count:,}" for count in found]]),
+            Sheet(f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
+            Sheet("the search", "", columns, [[f"{count:,}" for count in found]]),
             Text("Brackets: 95 % intervals. bred: generations of the finalists of all runs together."),
             Text(f"The rule is in {RULE}, beside its record."),
         ]
-
-    def blocks(self) -> Sequence[Block]:
-        """Return what the terminal shows."""
-        return self.summary()
 
     def write(self, out: str | Path) -> Path:
         """Write the rule and the record; return the path of the record."""

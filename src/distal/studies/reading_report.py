@@ -12,7 +12,7 @@ from distal.studies.appendix import in_the_paper
 from distal.studies.reading_figures import FIGURES, KINDS, all_figures, paper
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy, Runs, readings, short_name
 from distal.studies.reading_tests import BINS, PRIOR, SHUFFLES, papers_likelihood
-from distal.studies.report import Block, Heading, Report, Table, Text, made_on, minus, p_value, signed
+from distal.studies.report import Block, Heading, Report, Sheet, Text, made_on, minus, p_value, signed
 from distal.studies.reproduction import TRIALS
 
 PAPER = "the paper"
@@ -30,7 +30,7 @@ class ReadingReport(Report[ReadingStudy]):
     data: ClassVar[str] = "study.json"
     figures: ClassVar[tuple[str, ...]] = FIGURES
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return a table for each test, in 100 columns."""
         return [*tables(self.outcome), Text(REUSED)]
 
@@ -58,7 +58,7 @@ class ReadingReport(Report[ReadingStudy]):
             Heading("Figures"),
             *all_figures(study),
             Heading("Values"),
-            Table("", "What the values mean", "", ("reading", "value", "meaning"), meanings, folded=True),
+            Sheet("What the values mean", "", ("reading", "value", "meaning"), meanings, folded=True),
             Heading("Trials"),
             Text(
                 f"Published rules and chance: {scale.trials * finals} trials each, the same for both. Appendix: "
@@ -145,7 +145,7 @@ def columns(study: ReadingStudy) -> list[tuple[str, str, list[Column]]]:
     ]  # fmt: skip
 
 
-def tables(study: ReadingStudy) -> list[Table]:
+def tables(study: ReadingStudy) -> list[Sheet]:
     """Return a table for each test: a row for each variant, and the paper's where maze and network are its own."""
     found = []
     for title, caption, shown in columns(study):
@@ -153,7 +153,7 @@ def tables(study: ReadingStudy) -> list[Table]:
         if study.is_papers and any(column[3] for column in shown):
             rows.append([PAPER, *(column[3] for column in shown)])
         heads = [title, *(column[0] for column in shown)]
-        found.append(Table("", title, caption, ["", *heads[1:]], rows, marked=("base", PAPER)))
+        found.append(Sheet(title, caption, ["", *heads[1:]], rows, marked=("base", PAPER)))
     return found
 
 

@@ -123,15 +123,15 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Table:
+class Sheet:
     """A table with a title and a caption.
 
     Attributes:
-        name: The name of its files, if it is written as CSV and LaTeX too.
         title: The title.
-        caption: What its columns are.
-        columns: The headings; the first column is that of the names of the rows.
+        caption: The meaning of its columns.
+        columns: The headings; the first column holds the names of the rows.
         rows: The cells.
+        name: The name of its files, if it is written as CSV and LaTeX too.
         folded: Whether the page shows the table only to those who open it.
         marked: Names of rows that are to be seen at once.
         tones: Words that are coloured where they fill a cell: "good" or "bad".
@@ -139,11 +139,11 @@ class Table:
             headings inside the table. A last column "note" stands below the name of its row.
     """
 
-    name: str
     title: str
     caption: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    name: str = ""
     folded: bool = False
     marked: Sequence[str] = ()
     grouped: bool = False
@@ -283,7 +283,7 @@ class Folded:
         return f'<details class="part"><summary>{_code(self.words)}</summary>{inside}</details>'
 
 
-Block = Text | Heading | Table | Figure | Folded
+Block = Text | Heading | Sheet | Figure | Folded
 
 
 def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -353,12 +353,12 @@ class Report(ABC, Generic[Outcome]):
         return found
 
     @abstractmethod
-    def summary(self) -> Sequence[Table | Text]:
-        """Return what a terminal shows."""
+    def summary(self) -> Sequence[Sheet | Text]:
+        """Return the blocks that a terminal shows."""
 
-    @abstractmethod
     def blocks(self) -> Sequence[Block]:
-        """Return what the page holds."""
+        """Return the blocks of the page: the summary, if there is no more to it."""
+        return self.summary()
 
     def extras(self) -> Iterator[tuple[str, str]]:
         """Yield further files, by name."""
@@ -380,7 +380,7 @@ class Report(ABC, Generic[Outcome]):
                     svg, png = block.drawn
                     folder.write_text(f"figures/{block.name}.svg", standalone(svg))
                     folder.write_bytes(f"figures/{block.name}.png", png)
-                if isinstance(block, Table) and block.name in self.kept:
+                if isinstance(block, Sheet) and block.name in self.kept:
                     folder.write_text(f"tables/{block.name}.csv", block.csv())
                     folder.write_text(f"tables/{block.name}.tex", block.latex())
             for name, content in self.extras():

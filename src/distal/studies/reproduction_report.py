@@ -18,9 +18,9 @@ from distal.learners.shipped import NUMBERS
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
+from distal.studies.agreement import Line, agreement, behaviours, compare
 from distal.studies.appendix import EPISODES, NARROW
-from distal.studies.comparison import Line, agreement, behaviours, compare
-from distal.studies.report import Block, Folded, Report, Table, Text, made_on
+from distal.studies.report import Block, Folded, Report, Sheet, Text, made_on
 from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
 from distal.studies.reproduction_figures import all_figures
 
@@ -155,7 +155,7 @@ class ReproductionReport(Report[Reproduction]):
             "appendix": result.appendix.to_dict(),
         }
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return the most important of the paper's numbers beside ours, on one screen."""
         episodes = self.outcome.scale.episodes
         long = f"{EPISODES:,} episodes" + ("" if episodes >= EPISODES else f" (here {episodes:,})")
@@ -164,9 +164,7 @@ class ReproductionReport(Report[Reproduction]):
             found = (one for one in self.lines if fnmatch(one.section, section) and fnmatch(one.what, what))
             rows += [[words.format(long=long), *_cells(one)[2:5]] for one in found]
         return [
-            Table(
-                "", "The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows
-            ),
+            Sheet("The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows),
             Text("–: the paper reports no such number. Intervals: 95 %, of ours."),
             Text(f"{agreement(self.lines)} The report has all {len(self.lines)} lines."),
         ]
@@ -210,7 +208,7 @@ class ReproductionReport(Report[Reproduction]):
                 "Time and files",
                 [
                     Text(f"{made_on(machine_of(result.engine), result.seconds)}."),
-                    Table("", "Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
+                    Sheet("Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
                     files,
                 ],
             ),
@@ -278,19 +276,19 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 # ------------------------------------------------------------------ tables
 
 
-def _summary_table(lines: list[Line]) -> Table:
+def _summary_table(lines: list[Line]) -> Sheet:
     """Return the paper's numbers beside ours."""
     return _lines_table("summary", "The paper’s numbers beside ours", _HOW, lines)
 
 
-def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Table:
+def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Sheet:
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
     rows = list(map(_cells, lines))
-    return Table(name, title, caption, columns, rows, grouped=True, tones=tones)
+    return Sheet(title, caption, columns, rows, name, grouped=True, tones=tones)
 
 
-def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
+def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
     """Return the paper's fifteen rules, in its order: its number, ours, and what stands beside it."""
     found = result.appendix
     verdicts = {line.what: line.verdict for line in lines}
@@ -309,10 +307,10 @@ def _appendix_table(result: Reproduction, lines: list[Line]) -> Table:
         f"{RESAMPLE} episodes. {NARROW}: ours in that maze, where it is another."
     )
     columns = ("rule", "paper", "ours", "low", "high", "p", "verdict", "chance", "resampled", NARROW)
-    return Table("appendix", "The paper’s fifteen rules", caption, columns, rows)
+    return Sheet("The paper’s fifteen rules", caption, columns, rows, "appendix")
 
 
-def _learners_table(result: Reproduction, kind: str) -> Table:
+def _learners_table(result: Reproduction, kind: str) -> Sheet:
     """Return the numbers of the rules, or climbers, and their fitness beside chance, the best first."""
     name, word, title, numbers = {
         "dsp": ("rules_continuous", "rule", f"The {result.rules} DSP rules: numbers and fitness", NUMBERS),
@@ -341,10 +339,10 @@ def _learners_table(result: Reproduction, kind: str) -> Table:
     )
     measured = ("re-measured at 100", "chance", "beats chance", "p", "P(better)")
     columns = (word, "from", "fitness", *["selected at 100"] * evolved, *measured, *numbers)
-    return Table(name, title, caption, columns, rows)
+    return Sheet(title, caption, columns, rows, name)
 
 
-def _discrete_table(result: Reproduction) -> Table:
+def _discrete_table(result: Reproduction) -> Sheet:
     """Return the 32 changes of the rules, the best first."""
     rules = [result.dsp_rules[k] for k in result.ranking("dsp")]
     rows = []
@@ -358,7 +356,7 @@ def _discrete_table(result: Reproduction) -> Table:
     caption = (
         f"The 32 changes of the {result.rules} DSP rules, by trace bits and modulatory signal m: {origins}."
     )
-    return Table("rules_discrete", "The rules: changes of the weights", caption, columns, rows, folded=True)
+    return Sheet("The rules: changes of the weights", caption, columns, rows, "rules_discrete", folded=True)
 
 
 def _cells(line: Line) -> list[str]:

@@ -1,20 +1,18 @@
-"""A study: a question that is put to many trials, the stages that answer it, and a report.
+"""A study: a question, the stages that answer it, and a report.
 
-A study is a frozen dataclass whose fields are all that decides its results. It says which
-stages it has (`plan`), does them (`work`), and turns what they gave into a `Report`. The
-rest is here, once for all of them: the folder, the memory, the estimate, the progress. A
-new study is one file with a `Study` and a `Report`, and a line in `registry`; the command
-line has it then too.
+A study is a frozen dataclass whose fields decide its results. It plans its stages (`plan`), runs
+them (`work`), and reports their outcome (`Report`). Folder, memory, estimate, progress and command
+are the same for all studies. A new study is one file that registers its class (`registry.register`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from distal import engines
 from distal._version import __version__
@@ -103,29 +101,42 @@ class Option:
 
 
 class Study(ABC, Generic[Outcome]):
-    """What is asked for, checked.
+    """A study as it was asked for.
+
+    A field `elites`, `maze`, `task` or `settings` has the options of its name on the command line. The
+    first line of the module's docstring is the help of the command.
 
     Attributes:
         name: The word for its command.
-        folder: The beginning of the name that its folder has, if none is named.
-        word: The option whose value is the end of that name.
-        title: The help of its command, in a line.
-        about: The same at more length.
-        file: The file that describes a study in its folder.
-        format: The word in that file that says what it is.
+        folder: The beginning of the default name of its folder; the name if left out.
+        word: The option whose value ends that name.
+        about: The description of the command; its help if empty.
+        file: The file that describes a study in its folder; NAME-study.json if left out.
+        format: The word in that file that identifies it; distal-NAME-study if left out.
         report_class: The class of its report.
-        options: The options of its command that no other has.
+        options: Further options of its command.
     """
 
     name: ClassVar[str]
     folder: ClassVar[str]
-    word: ClassVar[str]
-    title: ClassVar[str]
-    about: ClassVar[str]
+    word: ClassVar[str] = "seed"
+    about: ClassVar[str] = ""
     file: ClassVar[str]
     format: ClassVar[str]
     report_class: ClassVar[type[Report[Any]]]
     options: ClassVar[tuple[Option, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Name the folder and its files after the study, where it does not name them itself."""
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            usual = {
+                "folder": cls.name,
+                "file": f"{cls.name}-study.json",
+                "format": f"distal-{cls.name}-study",
+            }
+            for attribute in usual.keys() - vars(cls).keys():
+                setattr(cls, attribute, usual[attribute])
 
     @property
     @abstractmethod
@@ -140,11 +151,15 @@ class Study(ABC, Generic[Outcome]):
     def work(self, stages: Stages) -> Outcome:
         """Do all stages that are missing, and return what they gave."""
 
+    def asked_with(self, options: Mapping[str, object]) -> Self:
+        """Return the study with the options of its command, by name, if it records them."""
+        return self
+
     def check_memory(self) -> None:
-        """Refuse what the machine's free memory does not hold."""
+        """Refuse a study that does not fit in the machine's free memory."""
 
     def runner(self, given: Runner) -> Runner:
-        """Return what does the work, of what was asked for."""
+        """Return the runner that does the work, from the one that was asked for."""
         return given
 
     def report(self, outcome: Outcome) -> Report[Outcome]:

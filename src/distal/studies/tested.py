@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from distal.base.records import Count, Record
 from distal.engines import pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import per_goal
@@ -16,10 +17,9 @@ from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend, title
 from distal.studies.intervals import Curve, Measured
-from distal.studies.records import Count, Record
+from distal.studies.problems import Problem
 from distal.studies.stages import Stages
 from distal.studies.study import Scale
-from distal.studies.worlds import World
 from distal.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Planned:
     """A task with the settings and the budget that it has in a study."""
 
-    world: World
+    problem: Problem
     task: Task[Any]
     settings: Settings
     budget: Scale
@@ -92,12 +92,12 @@ class Tested(Record):
 
 
 @dataclass(frozen=True)
-class Outcome(Record):
+class ProblemOutcome(Record):
     """What was measured in a task, by the names of the learners."""
 
-    KEYS: ClassVar[Mapping[str, str]] = {"world": "task"}
+    KEYS: ClassVar[Mapping[str, str]] = {"problem": "task"}
 
-    world: World
+    problem: Problem
     inputs: Count
     outputs: Count
     goals: Count
@@ -109,13 +109,13 @@ def about(one: Planned) -> dict[str, Any]:
     """Return what an outcome says of its task."""
     task = one.task
     return {
-        "world": one.world, "inputs": task.inputs, "outputs": task.outputs, "goals": len(task.goals),
+        "problem": one.problem, "inputs": task.inputs, "outputs": task.outputs, "goals": len(task.goals),
         "steps": one.settings.steps,
     }  # fmt: skip
 
 
 def panels(
-    outcomes: Sequence[Outcome], lines: Mapping[str, tuple[str, str, str]], columns: int, height: float,
+    outcomes: Sequence[ProblemOutcome], lines: Mapping[str, tuple[str, str, str]], columns: int, height: float,
     above: float, entries: int, shown: tuple[int, int] = (1, 10),
 ) -> Drawing:  # fmt: skip
     """Draw the mean best EP so far, a panel for each task.
@@ -144,14 +144,14 @@ def panels(
 
 
 def _panel(
-    axes: Axes, outcome: Outcome, lines: Mapping[str, tuple[str, str, str]], begin: int, first: int
+    axes: Axes, outcome: ProblemOutcome, lines: Mapping[str, tuple[str, str, str]], begin: int, first: int
 ) -> None:
     """Draw the curves of a task, with room for all means from the first episode on that is named."""
     chance = outcome.tested[next(iter(lines))].chance_curve
     draw_curve(axes, chance, "chance", "chance", "-")
     for name, one in outcome.tested.items():
         draw_curve(axes, one.curve, *lines[name])
-    title(axes, outcome.world.title)
+    title(axes, outcome.problem.title)
     episodes_axis(axes, chance)
     last = chance.episodes[-1]
     axes.set_xlim(begin if begin < last else 1, last)

@@ -13,6 +13,7 @@ import numpy as np
 
 from distal.base.checks import instance
 from distal.base.memory import available_cores
+from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Asked, Engine, Progress
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
@@ -70,18 +71,18 @@ class Steps(Engine):
         plan = plan_of(batch, NETWORKS[batch.settings.network], keep_weights, keep_ep)
         book = book_of(batch, network_of(batch), plan)
         if isinstance(batch.task, CompiledTask):
-            cut = run_compiled(batch, plan, book, workers, progress)
+            cut, steps = run_compiled(batch, plan, book, workers, progress)
         elif (table := _table(batch)) is not None:
-            run_table(batch, table, plan, book, workers, progress)
-            cut = 0
+            cut, steps = 0, run_table(batch, table, plan, book, workers, progress)
         else:
-            cut = _run_walks(batch, plan, book, progress)
+            cut, steps = _run_walks(batch, plan, book, progress)
         return Trials(
             best=_eps(batch, book.best),
             ep=_eps(batch, book.ep) if keep_ep else None,
             hidden=book.hidden if keep_weights else None,
             output=book.output if keep_weights else None,
             cut=cut,
+            steps=steps,
         )
 
 
@@ -90,35 +91,37 @@ def _table(batch: Batch) -> Table | None:
     return batch.task.table(batch.settings) if isinstance(batch.task, MazeTask | TableTask) else None
 
 
-def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> int:
-    """Run all trials of a batch, whose steps Python takes; return how many episodes were cut off."""
+def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> tuple[int, int]:
+    """Run all trials of a batch, whose steps Python takes; return the episodes cut off, and all steps."""
     worker = Worker(batch, plan, book, encoding_for(batch))
-    cut, report = 0, _Report(progress)
+    cut, steps, report = 0, 0, _Report(progress)
     for trial in range(len(batch)):
         for cut_off in run_trial(worker, batch, trial):
-            cut += cut_off
-            report.add(1)
+            taken = int(worker.now["step"][0])
+            cut, steps = cut + cut_off, steps + taken
+            report.add(1, taken)
     report.tell()
-    return cut
+    return cut, steps
 
 
 class _Report:
     """Tells how many more episodes have been run, now and then."""
 
     def __init__(self, progress: Progress | None) -> None:
-        self.progress, self.waiting, self.next = progress, 0, time.monotonic() + _REPORT
+        self.progress, self.next = progress, time.monotonic() + _REPORT
+        self.episodes, self.steps = 0, 0
 
-    def add(self, episodes: int) -> None:
-        """Note that episodes have been run."""
-        self.waiting += episodes
+    def add(self, episodes: int, steps: int) -> None:
+        """Note that episodes have been run, and how many steps they had."""
+        self.episodes, self.steps = self.episodes + episodes, self.steps + steps
         if self.progress is not None and time.monotonic() >= self.next:
             self.tell()
 
     def tell(self) -> None:
         """Tell what was not told yet."""
-        if self.progress is not None and self.waiting:
-            self.progress(self.waiting)
-        self.waiting, self.next = 0, time.monotonic() + _REPORT
+        if self.episodes:
+            tell(self.progress, self.episodes, self.steps)
+        self.episodes, self.steps, self.next = 0, 0, time.monotonic() + _REPORT
 
 
 def _eps(batch: Batch, eps: EPs) -> EPs:

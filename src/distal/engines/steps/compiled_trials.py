@@ -10,12 +10,22 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from distal.base.memory import available_cores
+from distal.base.progress import tell
 from distal.engines.batch import Batch, named_in_errors
 from distal.engines.cpu import shares
 from distal.engines.engine import Progress
 from distal.engines.steps.agent import Book, Plan
 from distal.engines.steps.encoding import encoding_of, no_encoding
-from distal.engines.steps.kernels import CUT, EPISODES, OUT_OF_BOUNDS, TRIAL, WRONG, tables_for, trials_for
+from distal.engines.steps.kernels import (
+    CUT,
+    EPISODES,
+    OUT_OF_BOUNDS,
+    STEPS,
+    TRIAL,
+    WRONG,
+    tables_for,
+    trials_for,
+)
 from distal.engines.steps.worker import Worker
 from distal.engines.threads import run_in_threads
 from distal.tasks.compiled_task import CompiledTask, check_reward
@@ -26,8 +36,10 @@ _CACHE_LINE = 16  # integers: what threads write to often lies this far apart
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
-def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None) -> int:
-    """Run all trials of a batch in a compiled task; return how many episodes were cut off."""
+def run_compiled(
+    batch: Batch, plan: Plan, book: Book, workers: int | None, progress: Progress | None
+) -> tuple[int, int]:
+    """Run all trials of a batch in a compiled task; return the episodes that were cut off, and all steps."""
     task = cast(CompiledTask, batch.task)
     crew = [_Hand(batch, plan, book) for _ in range(_count(batch, workers))]
     kernel, announcement = trials_for(crew[0].worker.agent, *crew[0].worker.parts, task)
@@ -36,11 +48,12 @@ def run_compiled(batch: Batch, plan: Plan, book: Book, workers: int | None, prog
 
 def run_table(
     batch: Batch, table: Table, plan: Plan, book: Book, workers: int | None, progress: Progress | None
-) -> None:
-    """Run all trials of a batch in a table."""
+) -> int:
+    """Run all trials of a batch in a table; return the number of steps."""
     crew = [_Reader(batch, table, plan, book) for _ in range(_count(batch, workers))]
     kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts)
-    _run_all(batch, crew, kernel, announcement, progress)
+    _, steps = _run_all(batch, crew, kernel, announcement, progress)
+    return steps
 
 
 def _count(batch: Batch, workers: int | None) -> int:
@@ -54,12 +67,12 @@ def _run_all(
     kernel: Any,
     announcement: Any,
     progress: Progress | None,
-) -> int:
-    """Run all trials of a batch; return how many episodes were cut off."""
+) -> tuple[int, int]:
+    """Run all trials of a batch; return the number of episodes that were cut off, and of steps."""
     count = len(crew)
     stop, blocks = np.zeros(_CACHE_LINE, np.int64), list(shares(len(batch), count))
     counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
-    free, reported = list(crew), 0
+    free, told = list(crew), np.zeros(2, np.int64)
 
     def run(first: int, last: int, counter: NDArray[np.int64]) -> None:
         hand = free.pop()
@@ -69,11 +82,11 @@ def _run_all(
             free.append(hand)
 
     def report() -> None:
-        nonlocal reported
-        total = int(counters[:, EPISODES].sum())
-        if progress is not None and total > reported:
-            progress(total - reported)
-        reported = total
+        nonlocal told
+        total = counters[:, [EPISODES, STEPS]].sum(axis=0)
+        if total[0] > told[0]:
+            tell(progress, *(total - told).tolist())
+            told = total
 
     def end() -> None:
         stop[0] = 1
@@ -83,7 +96,7 @@ def _run_all(
     jobs = [partial(run, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
     run_in_threads(jobs, count, watch=report, stop=end, poll=_POLL)
     report()
-    return int(counters[:, CUT].sum())
+    return int(counters[:, CUT].sum()), int(counters[:, STEPS].sum())
 
 
 class _Hand:

@@ -111,7 +111,7 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> K
     return made
 
 
-EPISODES, TRIAL, CUT, WRONG = range(4)  # what `trials` counts and says
+EPISODES, TRIAL, CUT, WRONG, STEPS = range(5)  # what `trials` counts and says
 OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
@@ -176,6 +176,7 @@ def _trials(kind, network, learner, reset, step, compiled):
                 now.ep = 0.0 - total
                 end_it(agent)
                 done[CUT] += 0 if end else 1
+                done[STEPS] += now.step
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(trials)
@@ -231,6 +232,7 @@ def _tables(kind, network, learner):
                     taken, cost = steps, cost + left[own, state]
                 now.ep = taken * step_cost + cost
                 end_it(agent)
+                done[STEPS] += now.step
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(tables)

@@ -1,8 +1,7 @@
-"""The study beyond the paper: what the paper leaves to future work, asked and measured.
+"""Test rules beyond the paper: other neurons, networks, mazes and goals.
 
-In every condition of `beyond_plan`, rules and hill climbing are evolved. The winner with
-the lowest re-measured fitness is tested on trials that no search has seen, beside hill
-climbing and chance.
+In every condition of `beyond_plan`, rules and hill climbing are evolved. The winner with the lowest
+re-measured fitness is tested in trials that no search has seen, with hill climbing and chance.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from distal.evaluation.trials import per_goal
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
 from distal.search.results import Evolved
-from distal.studies.beyond_outcome import BeyondStudy, Evolution, Outcome, Row, scores
+from distal.studies.beyond_outcome import BeyondStudy, Evolution, QuestionOutcome, Row, scores
 from distal.studies.beyond_plan import (
     BEYOND,
     CHANCE,
@@ -38,6 +37,7 @@ from distal.studies.beyond_plan import (
 )
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Corrected, Gap
+from distal.studies.registry import register
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Option, Scale, Scaled
 
@@ -75,6 +75,7 @@ def _tests(question: Question) -> list[_Test]:
     return found
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Beyond(Scaled[BeyondStudy]):
     """The study beyond the paper.
@@ -84,15 +85,11 @@ class Beyond(Scaled[BeyondStudy]):
     """
 
     name: ClassVar[str] = "beyond"
-    folder: ClassVar[str] = "beyond"
-    title: ClassVar[str] = "test rules beyond the paper: other neurons, networks, mazes and goals"
     about: ClassVar[str] = (
         "Evolve rules and hill climbing with continuous neurons, in larger networks and mazes, to keep their "
         "success and under goals that move; test them against chance, and write a report on six questions. "
         "Stages are stored; the same command again runs only the missing ones."
     )
-    file: ClassVar[str] = "beyond-study.json"
-    format: ClassVar[str] = "distal-beyond-study"
     report_class: ClassVar[type[BeyondReport]] = BeyondReport
     SCALES: ClassVar[dict[str, Scale]] = {
         "quick": Scale(
@@ -187,7 +184,7 @@ class _Trials:
     seed: int
     evolved: dict[str, Evolved]
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> QuestionOutcome:
         """Do all tests that are missing, and sum them up."""
         size, eps, by_chances = self.size, dict[str, EPs](), dict[str, EPs]()
         for test in _tests(self.question):
@@ -214,7 +211,7 @@ class _Trials:
 
         pairs = self.question.pairs
         compared = Corrected.family([gap(pair) for pair in pairs])
-        return Outcome(self.question, rows, dict(zip(pairs, compared, strict=True)), runs)
+        return QuestionOutcome(self.question, rows, dict(zip(pairs, compared, strict=True)), runs)
 
     def _runs(self) -> dict[str, dict[str, tuple[float, ...]]]:
         """Return what the winners of all runs are compared by."""

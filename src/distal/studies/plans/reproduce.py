@@ -1,6 +1,7 @@
-"""The paper's experiments: evolve, test for many episodes, with and without resampling, beside chance.
+"""Run the paper's experiments and write a report.
 
-What they give is a `Reproduction`; `comparison` sets its numbers beside the paper's.
+Rules and hill climbing are evolved and tested for many episodes, with and without resampling, beside
+chance. `agreement` compares the numbers of a `Reproduction` with the paper's.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from distal.search.evolve import estimate
 from distal.search.genetic import GeneticAlgorithm, first_population
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import NARROW, Appendix, marks
+from distal.studies.registry import register
 from distal.studies.reproduction import CHANCE, RESAMPLE, TESTS, TRIALS, Reproduction, other_elites
 from distal.studies.reproduction_report import ReproductionReport
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
@@ -52,6 +54,7 @@ def random_learners(kind: str, seed: int, count: int = PAPER.population) -> Sequ
     return config.decode(first_population(count, *config.genes, seed))
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Experiments(Based[Reproduction]):
     """The paper's experiments.
@@ -62,7 +65,6 @@ class Experiments(Based[Reproduction]):
 
     name: ClassVar[str] = "reproduce"
     folder: ClassVar[str] = "reproduction"
-    title: ClassVar[str] = "run the paper's experiments and write a report"
     about: ClassVar[str] = (
         "Run the paper's experiments and write a report: figures, tables, and every number of the paper "
         "with ours. Stages are stored; the same command again runs only the missing ones."
@@ -74,7 +76,7 @@ class Experiments(Based[Reproduction]):
         "quick": Scale(
             "quick", runs=5, generations=80, episodes=5_000, about="about three minutes on two cores"
         ),
-        "paper": Scale("paper", runs=15, generations=300, episodes=10_000, about="about twenty"),
+        "paper": Scale("paper", runs=15, generations=300, episodes=10_000, about="about seven"),
     }
     options: ClassVar[tuple[Option, ...]] = (Option("rules", "evolved", "evolved, published"),)
 

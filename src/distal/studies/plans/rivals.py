@@ -1,8 +1,8 @@
-"""The study of rivals: the paper's table beside other rules and black-box optimisers.
+"""Compare the paper's table with other rules and with black-box optimisers.
 
-For five tasks every kind of learner is evolved with the same budget of episodes and the paper's search.
-Each winner is measured on trials that no search has seen, beside chance, and again where one reward in
-ten is turned round. All learners of a task have the same trials.
+For five tasks, every kind of learner is evolved with the same budget of episodes and the paper's search.
+Each winner is tested in trials that no search has seen, with chance, and again with one reward in ten
+inverted. All learners of a task have the same trials.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ from distal.evaluation.trials import settings_in
 from distal.learners import chance_for
 from distal.model.draws import child_seed
 from distal.model.maze import maze
-from distal.studies import tested
 from distal.studies.intervals import Corrected, Gap, Interval
+from distal.studies.problems import PROBLEMS as ALL
+from distal.studies.problems import Problem
 from distal.studies.records import Finished
+from distal.studies.registry import register
 from distal.studies.report import (
     Block,
     Figure,
     Heading,
     Report,
-    Table,
+    Sheet,
     Text,
     made_on,
     mean,
@@ -40,9 +42,7 @@ from distal.studies.report import (
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Scale, Scaled
-from distal.studies.tested import Planned, Tested, about
-from distal.studies.worlds import WORLDS as TASK_WORLDS
-from distal.studies.worlds import World
+from distal.studies.tested import Planned, ProblemOutcome, Tested, about, panels
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 
@@ -55,16 +55,16 @@ FLIP = 0.1  # the share of rewards that are turned round in the test of robustne
 SHOWN = 10, 30  # the episode at which the figure begins, and the one from which on it has room for all means
 TABLE = "dsp"  # the kind that all others are compared with
 
-_BY_NAME = {world.name: world for world in TASK_WORLDS}
-WORLDS = (
+_BY_NAME = {problem.name: problem for problem in ALL}
+PROBLEMS = (
     replace(_BY_NAME["t_maze_3"], name="triple_t", title="Triple T-maze", remark=""),
-    World(
+    Problem(
         "narrow_t", "Narrow T-maze", lambda: MazeTask(maze("narrow-t")), 99,
         "the goal is reached in fewer than 100 steps, pits counted",
     ),
     _BY_NAME["cliff_walking"],
     _BY_NAME["frozen_lake_8x8"],
-    World(
+    Problem(
         "cart_pole", "CartPole, compiled", partial(task_of, "compiled:CartPole"), -475,
         "the pole stands for 475 of 500 steps", "The EP is minus the steps that the pole stands.",
     ),
@@ -110,7 +110,7 @@ class Rival(Tested):
 
 
 @dataclass(frozen=True)
-class Outcome(tested.Outcome):
+class RivalOutcome(ProblemOutcome):
     """What was measured in a task, by the kind of learner."""
 
     tested: dict[str, Rival]
@@ -141,12 +141,12 @@ class RivalStudy(Finished):
 
     scale: str
     budget: Scale
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RivalOutcome, ...]
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return the numbers of each task."""
-        return {"outcomes": Outcome.of_each(data["tasks"], WORLDS)}
+        return {"outcomes": RivalOutcome.of_each(data["tasks"], PROBLEMS)}
 
 
 # ------------------------------------------------------------------ the report
@@ -162,20 +162,19 @@ class RivalsReport(Report[RivalStudy]):
     data: ClassVar[str] = "rivals.json"
     figures: ClassVar[tuple[str, ...]] = ("rivals",)
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return the mean best EP of every learner in every task, after the last number of episodes."""
         last = self.outcome.outcomes[0].tested[TABLE].marks[-1].episodes
         rows = [
             [
-                outcome.world.title, KINDS[name].words, minus(f"{one.marks[-1].best.value:.2f}"),
+                outcome.problem.title, KINDS[name].words, minus(f"{one.marks[-1].best.value:.2f}"),
                 minus(f"{one.marks[-1].chance.value:.2f}"), verdict(one.marks[-1].gap),
                 "" if name == TABLE else verdict(one.versus[-1]), percent(one.marks[-1].retained),
             ]
             for outcome in self.outcome.outcomes
             for name, one in outcome.tested.items()
         ]  # fmt: skip
-        table = Table(
-            "", f"Mean best EP after {counted(last, 'episode')}",
+        table = Sheet(f"Mean best EP after {counted(last, 'episode')}",
             f"Lower is better. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against chance in the same "
             "trials and against the table; p against the table is corrected by Holm’s method for all comparisons in the task. Kept: the "
             "share of the episodes after the first success that succeed again.",
@@ -213,7 +212,7 @@ class RivalsReport(Report[RivalStudy]):
         ]  # fmt: skip
 
 
-def _task(outcome: Outcome) -> Table:
+def _task(outcome: RivalOutcome) -> Sheet:
     """Return the table of a task: every learner after every number of episodes."""
     rows = [
         [
@@ -229,28 +228,27 @@ def _task(outcome: Outcome) -> Table:
         "chance kept", "flipped",
     )  # fmt: skip
     caption = (
-        f"Success: {outcome.world.success}. Flipped: the mean best EP where {FLIP:.0%} of the rewards are turned round. "
-        f"{outcome.world.remark}"
+        f"Success: {outcome.problem.success}. Flipped: the mean best EP where {FLIP:.0%} of the rewards are turned round. "
+        f"{outcome.problem.remark}"
     ).rstrip()
-    return Table("", outcome.world.title, caption, columns, rows)
+    return Sheet(outcome.problem.title, caption, columns, rows)
 
 
 def figure_of(study: RivalStudy) -> Drawing:
     """Draw the mean best EP so far, a panel for each task."""
     lines = {name: (kind.words, kind.colour, kind.style) for name, kind in KINDS.items()}
-    return tested.panels(study.outcomes, lines, 2, 2.4, 0.8, 4, SHOWN)
+    return panels(study.outcomes, lines, 2, 2.4, 0.8, 4, SHOWN)
 
 
 # ------------------------------------------------------------------ the study
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Rivals(Scaled[RivalStudy]):
     """The study of rivals."""
 
     name: ClassVar[str] = "rivals"
-    folder: ClassVar[str] = "rivals"
-    title: ClassVar[str] = "compare the paper's table with other rules and with black-box optimisers"
     about: ClassVar[str] = (
         "Evolve the paper's table, eligibility traces, online and neuron-centric Hebbian rules, hill climbing, an "
         "evolution strategy and CMA-ES for five tasks with the same budget, compare the winners with chance in "
@@ -277,8 +275,8 @@ class Rivals(Scaled[RivalStudy]):
     @cached_property
     def planned(self) -> list[Planned]:
         """The tasks, with the budget of each."""
-        made = ((world, world.make()) for world in WORLDS)
-        return [Planned(world, task, settings_in(task, {}), self.size, None) for world, task in made]
+        made = ((problem, problem.make()) for problem in PROBLEMS)
+        return [Planned(problem, task, settings_in(task, {}), self.size, None) for problem, task in made]
 
     @cached_property
     def plan(self) -> list[Stage]:
@@ -287,22 +285,22 @@ class Rivals(Scaled[RivalStudy]):
 
     def _stages(self, one: Planned) -> list[Stage]:
         """Return the stages of a task: every kind is evolved, and its winner tested three times."""
-        world, found = one.world, []
+        problem, found = one.problem, []
         test, cost = one.tested(one.budget.long), one.cost("steps")
         for name, kind in KINDS.items():
             engine = kind.engine if one.task.table(one.settings) is not None else "steps"
-            alike: dict[str, Any] = {"group": world.title, "engine": engine}
+            alike: dict[str, Any] = {"group": problem.title, "engine": engine}
             config = one.config(name, self.seed)
             found.append(
-                evolution_stage(f"evolve_{name}_{world.name}", f"evolve {kind.words}", config, **alike)
+                evolution_stage(f"evolve_{name}_{problem.name}", f"evolve {kind.words}", config, **alike)
             )
             for which, title, pace_of, by in (
                 ("test", f"test {kind.words}", name, engine),
                 ("chance", "chance beside it", "chance", engine if kind.engine else None),
                 ("flipped", "rewards turned round", name, "steps"),
             ):
-                stage = f"{which}_{name}_{world.name}"
-                found.append(Stage(stage, title, test, pace_of, cost=cost, group=world.title, engine=by))
+                stage = f"{which}_{name}_{problem.name}"
+                found.append(Stage(stage, title, test, pace_of, cost=cost, group=problem.title, engine=by))
         return found
 
     def work(self, stages: Stages) -> RivalStudy:
@@ -312,17 +310,17 @@ class Rivals(Scaled[RivalStudy]):
         del made["engine"]  # each kind of learner has one of its own
         return RivalStudy(scale=self.scale, budget=self.size, outcomes=outcomes, **made)
 
-    def _outcome(self, stages: Stages, position: int, one: Planned) -> Outcome:
+    def _outcome(self, stages: Stages, position: int, one: Planned) -> RivalOutcome:
         """Do all stages of a task, and sum them up."""
-        world = one.world
+        problem = one.problem
         # All learners have the same trials, so that any two can be compared in pairs.
         seed = child_seed(self.seed, position, 0, RIVALS)
         marks = [mark for mark in MARKS if mark <= one.budget.long]
         winners, eps, by_chance, flipped = {}, {}, {}, {}
         for name in KINDS:
-            evolved = stages.evolve(f"evolve_{name}_{world.name}", one.config(name, self.seed))
+            evolved = stages.evolve(f"evolve_{name}_{problem.name}", one.config(name, self.seed))
             winners[name] = best = min(evolved.winners, key=lambda winner: winner.remeasured)
-            test, where = partial(one.test, stages, seed=seed), f"{name}_{world.name}"
+            test, where = partial(one.test, stages, seed=seed), f"{name}_{problem.name}"
             eps[name] = test(f"test_{where}", best.learner)
             by_chance[name] = test(f"chance_{where}", chance_for(best.learner))
             flipped[name] = test(f"flipped_{where}", best.learner, flip=FLIP)
@@ -330,12 +328,12 @@ class Rivals(Scaled[RivalStudy]):
         found = {
             name: Rival.of(
                 (winner.learner, winner.run, winner.remeasured), eps[name], by_chance[name], marks,
-                world.target, versus=versus[name],
+                problem.target, versus=versus[name],
                 flipped=tuple(Interval.mean(flipped[name][:, :mark].min(axis=1)) for mark in marks),
             )
             for name, winner in winners.items()
         }  # fmt: skip
-        return Outcome(**about(one), tested=found)
+        return RivalOutcome(**about(one), tested=found)
 
     @staticmethod
     def _versus(eps: dict[str, EPs], marks: Sequence[int]) -> dict[str, tuple[Corrected, ...]]:

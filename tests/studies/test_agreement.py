@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from distal.base import significance
-from distal.studies import comparison
-from distal.studies.comparison import Line, compare
+from distal.studies import agreement
+from distal.studies.agreement import Line, compare
 from distal.studies.reproduction import Reproduction, paper_results
 from tests.given import some
 from tests.studies.conftest import TINY
@@ -50,7 +50,7 @@ def test_only_verdicts_are_counted() -> None:
         Line("", "yes", "no", kind="text"),
         Line("", 50, 45, 44, 46, chance_of_difference=0.001),
     ]
-    assert comparison.agreement(lines) == (
+    assert agreement.agreement(lines) == (
         "2 of 4 numbers and statements agree with the paper "
         "(1 if the paper's numbers had no error of their own)."
     )
@@ -86,7 +86,7 @@ def test_two_estimates_are_compared_by_textbook_tests() -> None:
 def test_p_values_agree_in_significance_and_direction(
     dsp: range, hc: range, paper: float, verdict: str
 ) -> None:
-    test, effect = comparison._test_lines("", paper, np.array(dsp), np.array(hc))
+    test, effect = agreement._test_lines("", paper, np.array(dsp), np.array(hc))
     assert test.verdict == verdict
     assert isinstance(effect.ours, float)
     if effect.ours in (0, 1):  # all draws would be alike: an interval would claim too much
@@ -97,11 +97,11 @@ def test_p_values_agree_in_significance_and_direction(
 
 def test_overtaking_is_for_good() -> None:
     other = np.array([5.0, 5, 5, 5])
-    assert comparison.overtakes(np.array([6.0, 4, 6, 4]), other) == 4
-    assert comparison.overtakes(np.array([6.0, 4, 4, 5]), other) is None  # a tie is no lead
-    assert comparison.overtakes(np.array([6.0, 4, 4, 4]), other) == 2
-    assert comparison.overtakes(np.array([1.0, 1, 1, 1]), other) == 1
-    assert comparison.overtakes(np.array([1.0, 1, 1, 6]), other) is None
+    assert agreement.overtakes(np.array([6.0, 4, 6, 4]), other) == 4
+    assert agreement.overtakes(np.array([6.0, 4, 4, 5]), other) is None  # a tie is no lead
+    assert agreement.overtakes(np.array([6.0, 4, 4, 4]), other) == 2
+    assert agreement.overtakes(np.array([1.0, 1, 1, 1]), other) == 1
+    assert agreement.overtakes(np.array([1.0, 1, 1, 6]), other) is None
 
 
 def test_every_number_of_the_paper_has_a_line(tiny: tuple[Reproduction, Path]) -> None:

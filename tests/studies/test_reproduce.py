@@ -13,8 +13,8 @@ import pytest
 
 from distal import InputError
 from distal.cli import main
-from distal.studies import experiments
-from distal.studies.experiments import Experiments, reproduce
+from distal.studies.plans import reproduce as experiments
+from distal.studies.plans.reproduce import Experiments, reproduce
 from distal.studies.reproduction import Reproduction
 from distal.studies.stages import Event
 from tests.mazes import T

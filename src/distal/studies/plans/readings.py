@@ -1,8 +1,7 @@
-"""The study of readings: what each one does to chance, to the published rules and to evolution.
+"""Measure the effect of every reading of the paper.
 
-It measures a base, the defaults or what is asked for, every other value of every reading
-and every other maze that has a name, one at a time. All have the same seeds, so they
-differ by that alone.
+The study measures a base, the defaults or the options of the command, then every other value of every
+reading and every other named maze, one at a time and with the same seeds.
 """
 
 from __future__ import annotations
@@ -37,6 +36,7 @@ from distal.studies.reading_outcome import (
 )
 from distal.studies.reading_report import ReadingReport
 from distal.studies.reading_tests import pairs
+from distal.studies.registry import register
 from distal.studies.reproduction import TRIALS
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Based, Scale
@@ -47,13 +47,12 @@ STUDY = 8
 PUBLISHED, PAIRS, APPENDIX = 0, 1, 2
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Readings(Based[ReadingStudy]):
     """The study of readings."""
 
     name: ClassVar[str] = "readings"
-    folder: ClassVar[str] = "readings"
-    title: ClassVar[str] = "measure the effect of every reading of the paper"
     about: ClassVar[str] = (
         "Measure the effect of every reading of the paper on chance, on the published rules and on evolution, "
         "and write a report. The options set the base. The study then changes one thing at a time: every "

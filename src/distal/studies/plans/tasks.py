@@ -1,9 +1,8 @@
-"""The study of tasks: whether rules learn elsewhere, and beat chance and hill climbing there.
+"""Test whether rules learn in other tasks.
 
-For every task of a set (`worlds`), rules and hill climbing are evolved. The winner with the
-lowest re-measured fitness is measured once more on trials that no search has seen, beside the
-rule and the climber of the triple T-maze. In the set that is run step by step, every rule is
-tried in the other tasks, too.
+For every task of a set (`problems`), rules and hill climbing are evolved. The winner with the lowest
+re-measured fitness is tested in trials that no search has seen, with the rule and the climber of the
+triple T-maze. In the set that is run step by step, every rule is also tested in the other tasks.
 """
 
 from __future__ import annotations
@@ -15,21 +14,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from distal.base.checks import InputError, counted, one_of, text
+from distal.base.records import Count, Record
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
-from distal.studies import tested
 from distal.studies.intervals import Gap, Interval
-from distal.studies.records import Count, Finished, Record
+from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
+from distal.studies.records import Finished
+from distal.studies.registry import register
 from distal.studies.report import (
     Block,
     Figure,
     Heading,
     Report,
-    Table,
+    Sheet,
     Text,
     made_on,
     mean,
@@ -40,8 +41,7 @@ from distal.studies.report import (
 )
 from distal.studies.stages import Event, Stage, Stages, evolution_stage
 from distal.studies.study import Option, Scale, Scaled
-from distal.studies.tested import Planned, Tested, about
-from distal.studies.worlds import STEPPED, STEPS, TABLES, WORLDS, World
+from distal.studies.tested import Planned, ProblemOutcome, Tested, about, panels
 from distal.tasks.compiled_task import CompiledTask
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ LEARNERS = {
 
 
 @dataclass(frozen=True)
-class Outcome(tested.Outcome):
+class TaskOutcome(ProblemOutcome):
     """What was measured in a task; `versus` compares the rule with the climber that were evolved for it."""
 
     FIRST: ClassVar[tuple[str, ...]] = ("task", "budget", "engine")
@@ -110,7 +110,7 @@ class Outcome(tested.Outcome):
         return {**super().to_dict(), "budget": {name: getattr(self.budget, name) for name in BUDGET}}
 
     @classmethod
-    def of_thing(cls, data: Any, thing: World, scale: str = "", **known: Any) -> Outcome:
+    def of_thing(cls, data: Any, thing: Problem, scale: str = "", **known: Any) -> TaskOutcome:
         """Read what was measured in a task at a scale."""
         budget = Scale.from_dict({"name": scale, **{name: data["budget"][name] for name in BUDGET}})
         return super().of_thing(data, thing, budget=budget, **known)
@@ -167,7 +167,7 @@ class TaskStudy(Finished):
     KEYS: ClassVar[Mapping[str, str]] = {"version": "distal", "outcomes": "tasks"}
 
     scale: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TaskOutcome, ...]
     worlds: str = TABLES
     transfers: tuple[Transfer, ...] = ()
 
@@ -188,12 +188,12 @@ class TaskStudy(Finished):
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
         """Return what was measured, in each task."""
         scale = text("scale", data["scale"])
-        worlds = worlds_of(one_of("worlds", data["worlds"], SETS))
-        return {"outcomes": Outcome.of_each(data["tasks"], worlds, scale)}
+        worlds = problems_of(one_of("worlds", data["worlds"], SETS))
+        return {"outcomes": TaskOutcome.of_each(data["tasks"], worlds, scale)}
 
     def _check(self) -> None:
         """Refuse transfers of other rules or to other tasks than there are."""
-        names = [outcome.world.name for outcome in self.outcomes]
+        names = [outcome.problem.name for outcome in self.outcomes]
         found = [(one.rule, one.task) for one in self.transfers]
         if found != (pairs_of(names) if self.worlds == STEPS else []):
             raise InputError("transfers are not those of every rule to every other task")
@@ -202,9 +202,9 @@ class TaskStudy(Finished):
 _LATER: dict[str, Any] = {"worlds": TABLES, "transfers": []}  # fields that files with tables do not have
 
 
-def worlds_of(word: str) -> tuple[World, ...]:
+def problems_of(word: str) -> tuple[Problem, ...]:
     """Return the tasks of a set."""
-    return WORLDS if word == TABLES else STEPPED
+    return PROBLEMS if word == TABLES else STEPPED
 
 
 def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -225,16 +225,17 @@ class TasksReport(Report[TaskStudy]):
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks", "tasks_steps")
 
-    def summary(self) -> Sequence[Table | Text]:
+    def summary(self) -> Sequence[Sheet | Text]:
         """Return what is shown of the rule evolved for each task, after every number of episodes."""
         rows = []
         for outcome in self.outcome.outcomes:
             for rule, versus in zip(outcome.tested[RULE].marks, outcome.versus, strict=True):
                 best = (minus(f"{value.value:.2f}") for value in (rule.best, rule.chance))
                 gaps = verdict(rule.gap), verdict(versus)
-                rows.append([outcome.world.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)])
-        table = Table(
-            "", "The rule evolved for each task",
+                rows.append(
+                    [outcome.problem.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)]
+                )
+        table = Sheet("The rule evolved for each task",
             f"Mean best EP after some episodes. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against "
             "chance and against hill climbing evolved for the task. Kept: the share of the episodes after the first success that "
             "succeed again.",
@@ -295,8 +296,7 @@ class TasksReport(Report[TaskStudy]):
             *map(_task, study.outcomes),
             *_moved(study),
             Heading("What was run"),
-            Table(
-                "", "", "",
+            Sheet("", "",
                 ("task", "inputs", "actions", "goals", "steps", "evolution", "trials × episodes of an evaluation",
                  "re-measured on", "tested on trials × episodes", "engine"),
                 [_ran(outcome) for outcome in study.outcomes],
@@ -311,7 +311,7 @@ class TasksReport(Report[TaskStudy]):
         ]  # fmt: skip
 
 
-def _task(outcome: Outcome) -> Table:
+def _task(outcome: TaskOutcome) -> Sheet:
     """Return the table of a task: every learner after every number of episodes."""
     rows = [
         [
@@ -326,31 +326,30 @@ def _task(outcome: Outcome) -> Table:
         "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
         "chance reached", "kept", "chance kept",
     )  # fmt: skip
-    remark = outcome.world.remark.replace("{runs}", RUNS.get(outcome.engine, RUNS["steps"]))
-    caption = f"Success: {outcome.world.success}. {remark}".rstrip()
-    return Table("", outcome.world.title, caption, columns, rows)
+    remark = outcome.problem.remark.replace("{runs}", RUNS.get(outcome.engine, RUNS["steps"]))
+    caption = f"Success: {outcome.problem.success}. {remark}".rstrip()
+    return Sheet(outcome.problem.title, caption, columns, rows)
 
 
 def _moved(study: TaskStudy) -> Sequence[Block]:
     """Return the table of all rules in all tasks, in each its own rule first, if they were tried there."""
     if not study.transfers:
         return ()
-    titles = {outcome.world.name: outcome.world.title for outcome in study.outcomes}
+    titles = {outcome.problem.name: outcome.problem.title for outcome in study.outcomes}
     rows = []
     for outcome in study.outcomes:
         own = outcome.tested[RULE].marks[0]
-        task = [outcome.world.title, "the same", f"{own.episodes:,}"]
+        task = [outcome.problem.title, "the same", f"{own.episodes:,}"]
         rows.append([*task, mean(own.best), mean(own.chance), verdict(own.gap), "–", "–"])
         rows += [
             [
-                outcome.world.title, titles[one.rule], f"{one.episodes:,}", mean(one.best), mean(one.chance),
+                outcome.problem.title, titles[one.rule], f"{one.episodes:,}", mean(one.best), mean(one.chance),
                 verdict(one.gap), mean(one.versus.difference, sign=True), verdict(one.versus),
             ]
             for one in study.transfers
-            if one.task == outcome.world.name
+            if one.task == outcome.problem.name
         ]  # fmt: skip
-    table = Table(
-        "", "", "All rules of a task have the same trials, of as many episodes as evolution judges by; chance has the scales of "
+    table = Sheet("", "All rules of a task have the same trials, of as many episodes as evolution judges by; chance has the scales of "
         "the rule beside it. The last two columns compare a rule with the one that was evolved for the task.",
         ("task", "rule evolved for", "episodes", "mean best EP", "chance", "against chance", "minus its own rule",
          "against its own rule"), rows,
@@ -358,11 +357,11 @@ def _moved(study: TaskStudy) -> Sequence[Block]:
     return Heading(MOVED), table
 
 
-def _ran(outcome: Outcome) -> list[str]:
+def _ran(outcome: TaskOutcome) -> list[str]:
     """Return how much was run of a task."""
     budget = outcome.budget
     return [
-        outcome.world.title, *map(str, (outcome.inputs, outcome.outputs, outcome.goals, outcome.steps)),
+        outcome.problem.title, *map(str, (outcome.inputs, outcome.outputs, outcome.goals, outcome.steps)),
         f"{counted(budget.runs, 'run')} of {counted(budget.generations, 'generation')}",
         f"{budget.trials} × {budget.episodes}", str(budget.fresh), f"{budget.tested} × {budget.long:,}",
         outcome.engine,
@@ -372,19 +371,18 @@ def _ran(outcome: Outcome) -> list[str]:
 def figure_of(study: TaskStudy) -> Drawing:
     """Draw the mean best EP so far, a panel for each task."""
     lines = {name: (one.line, one.colour, one.style) for name, one in LEARNERS.items()}
-    return tested.panels(study.outcomes, lines, 3, 2.2, 0.6, 3)
+    return panels(study.outcomes, lines, 3, 2.2, 0.6, 3)
 
 
 # ------------------------------------------------------------------ the study
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Tasks(Scaled[TaskStudy]):
     """The study of tasks."""
 
     name: ClassVar[str] = "tasks"
-    folder: ClassVar[str] = "tasks"
-    title: ClassVar[str] = "test whether rules learn in other tasks"
     about: ClassVar[str] = (
         "Evolve rules and hill climbing for T-mazes of one to four levels, CliffWalking, FrozenLake, Taxi "
         "and CartPole, compare them with chance and with the learners of the maze, and write a report. With "
@@ -433,8 +431,8 @@ class Tasks(Scaled[TaskStudy]):
     def planned(self) -> list[Planned]:
         """The tasks, with what is to be done in each."""
         found = []
-        for world in worlds_of(self.worlds):
-            task = world.make()
+        for problem in problems_of(self.worlds):
+            task = problem.make()
             settings = settings_in(task, {})
             if self.worlds == TABLES:
                 slow = task.table(settings) is None
@@ -444,13 +442,13 @@ class Tasks(Scaled[TaskStudy]):
                 scales = self.COMPILED if isinstance(task, CompiledTask) else PACED
                 budget, engine = scales[self.scale], "steps"
                 marks = budget.episodes, budget.long
-            found.append(Planned(world, task, settings, budget, engine, marks))
+            found.append(Planned(problem, task, settings, budget, engine, marks))
         return found
 
     @property
     def _moves(self) -> list[tuple[str, Planned]]:
         """The task of a rule and the one that it is tried in, of all transfers."""
-        by_name = {one.world.name: one for one in self.planned}
+        by_name = {one.problem.name: one for one in self.planned}
         pairs = pairs_of(list(by_name)) if self.worlds == STEPS else []
         return [(rule, by_name[task]) for rule, task in pairs]
 
@@ -463,8 +461,8 @@ class Tasks(Scaled[TaskStudy]):
     @staticmethod
     def _stages(one: Planned) -> list[Stage]:
         """Return the stages of a task, with the episodes that each will run."""
-        name, test, cost = one.world.name, one.tested(one.budget.long), one.cost(one.engine)
-        alike: dict[str, Any] = {"group": one.world.title, "engine": one.engine}
+        name, test, cost = one.problem.name, one.tested(one.budget.long), one.cost(one.engine)
+        alike: dict[str, Any] = {"group": one.problem.title, "engine": one.engine}
         found = [
             evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", one.config(kind, 0), **alike)
             for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
@@ -481,7 +479,7 @@ class Tasks(Scaled[TaskStudy]):
         """Do all stages that are missing."""
         own: dict[str, EPs] = {}
         outcomes = tuple(self._outcome(stages, one, own) for one in self.planned)
-        rules = {outcome.world.name: outcome.tested[RULE].learner for outcome in outcomes}
+        rules = {outcome.problem.name: outcome.tested[RULE].learner for outcome in outcomes}
         moved = []
         for rule, one in self._moves:
             ep, by_chance = (
@@ -490,7 +488,7 @@ class Tasks(Scaled[TaskStudy]):
                     _moved_stages(one, rule), (rules[rule], chance_for(rules[rule])), strict=True
                 )
             )
-            name = one.world.name
+            name = one.problem.name
             moved.append(Transfer.of(rule, name, ep, by_chance, own[name]))
         made = self.made(stages)
         del made["engine"]  # every outcome has one of its own
@@ -502,18 +500,18 @@ class Tasks(Scaled[TaskStudy]):
         """Return the seed of all tests in a task: its learners have the same trials, to be compared in pairs."""
         return child_seed(self.seed, self.planned.index(one), SETS.index(self.worlds), TASKS)
 
-    def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> Outcome:
+    def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> TaskOutcome:
         """Do all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
-        world, found, eps = one.world, {}, {}
+        problem, found, eps = one.problem, {}, {}
         for name, who in self._learners(stages, one).items():
             eps[name], by_chance = (
-                one.test(stages, f"{what}_{name}_{world.name}", learner, self._seed(one))
+                one.test(stages, f"{what}_{name}_{problem.name}", learner, self._seed(one))
                 for what, learner in (("test", who[0]), ("chance", chance_for(who[0])))
             )
-            found[name] = Tested.of(who, eps[name], by_chance, one.marks, world.target)
-        own[world.name] = eps[RULE]
+            found[name] = Tested.of(who, eps[name], by_chance, one.marks, problem.target)
+        own[problem.name] = eps[RULE]
         pairs = ([eps[name][:, :mark].min(axis=1) for name in (RULE, CLIMBER)] for mark in one.marks)
-        return Outcome(
+        return TaskOutcome(
             **about(one), budget=one.budget, engine=one.engine or stages.runner.engine, tested=found,
             versus=tuple(Gap.of(*pair) for pair in pairs),
         )  # fmt: skip
@@ -522,7 +520,7 @@ class Tasks(Scaled[TaskStudy]):
         """Return who is tested: the best of the winners, by re-measured fitness, and those of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):
-            winners = stages.evolve(f"evolve_{kind}_{one.world.name}", one.config(kind, self.seed)).winners
+            winners = stages.evolve(f"evolve_{kind}_{one.problem.name}", one.config(kind, self.seed)).winners
             best = min(winners, key=lambda winner: winner.remeasured)
             found[name] = best.learner, best.run, best.remeasured
         return {
@@ -534,10 +532,10 @@ class Tasks(Scaled[TaskStudy]):
 
 def _moved_stages(one: Planned, rule: str) -> list[Stage]:
     """Return the stages of a rule in a task that it was not evolved for; `rule` is the name of its own."""
-    name, episodes = one.world.name, one.tested(one.budget.episodes)
+    name, episodes = one.problem.name, one.tested(one.budget.episodes)
     alike: dict[str, Any] = {"group": MOVED, "engine": one.engine, "cost": one.cost(one.engine)}
     return [
-        Stage(f"{what}_{rule}_in_{name}", f"{words} in {one.world.title}", episodes, kind, **alike)
+        Stage(f"{what}_{rule}_in_{name}", f"{words} in {one.problem.title}", episodes, kind, **alike)
         for what, words, kind in (("move", "a rule of another task", "dsp"), ("beside", "chance", "chance"))
     ]
 

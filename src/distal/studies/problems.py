@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from distal.studies.records import Named
+from distal.base.records import Named
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task
@@ -16,7 +16,7 @@ TABLES, STEPS = "tables", "steps"  # the words of the sets
 
 
 @dataclass(frozen=True)
-class World(Named):
+class Problem(Named):
     """A task of the study.
 
     `target` is the EP at or below which an episode is a success, and `success` says what that
@@ -32,40 +32,40 @@ class World(Named):
     remark: str = ""
 
 
-def _maze(levels: int) -> World:
+def _maze(levels: int) -> Problem:
     word = ("one level", "two levels", "three levels", "four levels")[levels - 1]
     remark = "This is the paper’s maze, for which `evolved:1` and `hc` were evolved." if levels == 3 else ""
-    return World(
+    return Problem(
         f"t_maze_{levels}", f"T-maze, {word}", lambda: levels_task(levels), 99,
         "the goal is reached in fewer than 100 steps, pits counted", remark,
     )  # fmt: skip
 
 
-def _lake(size: str) -> World:
+def _lake(size: str) -> Problem:
     args = {"is_slippery": False, "map_name": size}
-    return World(
+    return Problem(
         f"frozen_lake_{size}", f"FrozenLake {size.replace('x', '×')}",
         partial(task_of, "FrozenLake-v1", args=args, tabulated=True), -1, "the goal is reached",
         "The EP is −1 for a success and 0 for anything else, so an agent hears nothing until it succeeds.",
     )  # fmt: skip
 
 
-WORLDS = (
+PROBLEMS = (
     *map(_maze, (1, 2, 3, 4)),
-    World(
+    Problem(
         "cliff_walking", "CliffWalking", partial(task_of, "CliffWalking-v1", tabulated=True), 99,
         "the goal is reached in fewer than 100 steps, without a fall",
         "A step costs 1 and a fall 100. An agent that stands still for 100 steps has an EP of 100, which "
         "beats nearly all that move.",
     ),
     *map(_lake, ("4x4", "8x8")),
-    World(
+    Problem(
         "taxi", "Taxi, 8 starts", partial(task_of, "Taxi-v4", starts=8, tabulated=True), 199,
         "the passenger is delivered, with an EP below 200",
         "A step costs 1, a wrong pick-up or drop-off 10, and a delivery gains 20: whoever only drives "
         "about has an EP of 200, and hears of nothing better until a passenger is delivered.",
     ),
-    World(
+    Problem(
         "cart_pole", "CartPole", partial(task_of, "CartPole-v1", encode="bins:4:quantiles"), -475,
         "the pole stands for 475 of 500 steps",
         "It has no table, so {runs}; it has a smaller budget for that reason. The EP is minus the steps that "
@@ -74,32 +74,32 @@ WORLDS = (
 )  # fmt: skip
 
 STEPPED = (
-    World(
+    Problem(
         "cart_pole", "CartPole", partial(task_of, "compiled:CartPole", encode="bins:4:quantiles"), -475,
         "the pole stands for 475 of 500 steps", "The EP is minus the steps that the pole stands.",
     ),
-    World(
+    Problem(
         "mountain_car", "MountainCar", partial(task_of, "compiled:MountainCar", encode="bins:4:quantiles"),
         199, "the top is reached in fewer than 200 steps",
         "A step costs 1, and nothing else counts: an agent hears nothing until it is on the top.",
     ),
-    World(
+    Problem(
         "acrobot", "Acrobot", partial(task_of, "compiled:Acrobot", encode="bins:4:quantiles"), 100,
         "the foot swings above the line within 100 steps",
         "A step costs 1, and an agent that never swings up has an EP of 500.",
     ),
-    World(
+    Problem(
         "phototaxis", "Phototaxis", partial(task_of, "compiled:Phototaxis", encode="bins:4:quantiles"), -4,
         "two lamps are reached, and most of the way to a third",
         "Two eyes, three actions: turn left, drive, turn right. When a lamp is reached, the next one is lit. The EP "
         "is minus the distance that the agent has come nearer, in 200 steps.",
     ),
-    World(
+    Problem(
         "pendulum", "Pendulum", partial(task_of, "Pendulum-v1", actions="bins:3", encode="bins:4:quantiles"),
         200, "the pendulum swings up and stays there, at a cost of 200 or less",
         "Gymnasium’s environment is stepped in Python; the torque is one of three.",
     ),
-    World(
+    Problem(
         "minigrid", "MiniGrid-Empty-5x5",
         partial(
             task_of, "minigrid:MiniGrid-Empty-5x5-v0", wrap=["minigrid.wrappers:ImgObsWrapper"],

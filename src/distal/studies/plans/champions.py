@@ -1,9 +1,9 @@
-"""Champions: the best learner that a budget of episodes can find, proven on trials that no search has seen.
+"""Search for the best rule that a budget can find.
 
-Four steps: many independent runs of a search that copes with noise; one more, in which the
-finalists of all runs are bred together, if the budget is large enough; a race of the finalists;
-one measurement of the winner on held-out trials. Their seeds come from a purpose that no
-search uses (`draws.held_out_seed`), and nothing is chosen by them.
+Four steps: many independent runs of a search that copes with noise; one more that breeds the finalists
+of all runs together, if the budget is large enough; a race of the finalists; one measurement of the
+winner in held-out trials. The seeds of these come from a purpose of their own (`draws.held_out_seed`),
+and no choice depends on them.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ from distal.studies.champion import (
     write_champion,
 )
 from distal.studies.prizes import PRIZES, Prize
+from distal.studies.registry import register
 from distal.studies.stages import SECONDS, Event, Stage, Stages
 from distal.studies.study import Option, Study
 from distal.tasks.sources import AnyTask
@@ -65,6 +66,7 @@ _PART = 11  # of a seed, for the last race
 _BREEDING = 12  # of a seed, for the seed of the breeding
 
 
+@register
 @dataclass(frozen=True, kw_only=True)
 class Champions(Study[Champion]):
     """A search for a champion.
@@ -82,9 +84,7 @@ class Champions(Study[Champion]):
     """
 
     name: ClassVar[str] = "champions"
-    folder: ClassVar[str] = "champions"
     word: ClassVar[str] = "prize"
-    title: ClassVar[str] = "search for the best rule that a budget can find"
     about: ClassVar[str] = (
         "Search for the best rule that a budget of episodes can find: many independent runs, their finalists "
         "bred together if the budget is large enough, a race of the best, and one measurement on held-out "
@@ -308,6 +308,10 @@ class Champions(Study[Champion]):
             for one in value if isinstance(value, list) else [value]:
                 parts += [f"--{name.replace('_', '-')}", str(one)]
         return shlex.join(parts)
+
+    def asked_with(self, options: Mapping[str, object]) -> Champions:
+        """Return the search with the command that asks for it, for its record."""
+        return replace(self, command=self.command_line(options))
 
     @property
     def words(self) -> str:
