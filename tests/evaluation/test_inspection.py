@@ -12,8 +12,8 @@ import pytest
 import distal
 from distal import InputError, Rule
 from distal.engines import Batch
-from distal.evaluation.inspection import Effect
 from distal.evaluation.inspect import points, with_row
+from distal.evaluation.inspection import Effect
 from tests.mazes import T
 
 SMALL: Any = {"maze": T, "episodes": 12, "trials": 8, "steps": 12, "hidden": 5}

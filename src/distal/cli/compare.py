@@ -14,8 +14,8 @@ from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, writ
 from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
-from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.compare import FEWEST_PAIRS, MOST_TRIALS, compare
+from distal.evaluation.comparison import Comparison, written
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines

@@ -15,8 +15,8 @@ from distal.base.files import PAGE, check_target
 from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
-from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.inspect import inspect, inspect_set
+from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.row_figures import row_cells
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
 from distal.evaluation.usage import shares_of

@@ -77,7 +77,8 @@ def compare(
         raise InputError(f"learners has {len(given)} entries, expected 2 to {MOST_LEARNERS} to compare")
     chosen = [find_learner(one) for one in given]
     conditions = Conditions.of(
-        settings, compare, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample, seed=seed,
+        settings, compare, task=task, maze=maze, episodes=episodes, trials=trials,
+        resample=resample, seed=seed,
     )  # fmt: skip
     until_decided = flag("until_decided", until_decided)
     first, most = _limits(conditions, until_decided, most_trials)
@@ -110,7 +111,7 @@ def _results(
         learners: The learners.
         judged: How many of them, the first ones, are compared after each look.
         conditions: The conditions.
-        looks: The trials for each goal after which differences are looked at; the last, if not decided before.
+        looks: The trials for each goal after which differences are looked at, until all are decided.
         runner: Runs the trials.
         progress: Hears of them.
     """

@@ -81,8 +81,8 @@ def inspect(
     """
     whole = checked_rule(rule)
     conditions = Conditions.of(
-        settings, inspect, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample, seed=seed,
-        fewest=2,
+        settings, inspect, task=task, maze=maze, episodes=episodes, trials=trials,
+        resample=resample, seed=seed, fewest=2,
     )  # fmt: skip
     if conditions.count < 2:
         raise InputError("trials is 1 in a task of one goal, expected 2 or more: differences need pairs")
@@ -134,8 +134,8 @@ def inspect_set(
     if len(found) < 2:
         raise InputError(f"rules is {shown(rules)}, expected two rules or more; inspect takes one")
     conditions = Conditions.of(
-        settings, inspect, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample, seed=seed,
-        fewest=2,
+        settings, inspect, task=task, maze=maze, episodes=episodes, trials=trials,
+        resample=resample, seed=seed, fewest=2,
     )  # fmt: skip
     with _followed(found[0], conditions, 3 * len(found), engine, progress) as (runner, hear):
         pairs = [_evaluated(rule, conditions, runner, hear) for rule in found]
