@@ -93,8 +93,8 @@ def compare(
         looks = list(_looks(first, most, conditions.trials))
         results = _results(everyone, len(chosen), conditions, looks, runner, hear)
     chance_of = {one.learner: one for one in results[len(chosen) :]}
-    beside = [replace(one, chance=chance_of.get(chance_for(one.learner))) for one in results[: len(chosen)]]
-    return Comparison.of(_named(chosen), beside, most if until_decided else None)
+    beside = (replace(one, chance=chance_of.get(chance_for(one.learner))) for one in results[: len(chosen)])
+    return Comparison(_named(chosen), tuple(beside), most if until_decided else None)
 
 
 def _results(

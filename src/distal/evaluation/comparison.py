@@ -39,22 +39,13 @@ class Comparison(Frozen):
     Attributes:
         names: The names of the learners, in their order; equal names are numbered.
         results: The evaluation of each learner, with chance unless chance is a learner here.
-        differences: Each pair of learners.
         most_trials: The limit of the trials for each goal, where they were added until all
             differences were decided; None if their number was fixed.
     """
 
     names: tuple[str, ...]
     results: tuple[Result, ...]
-    differences: tuple[PairedDifference, ...]
     most_trials: int | None = None
-
-    @classmethod
-    def of(cls, names: Sequence[str], results: Sequence[Result], most_trials: int | None) -> Self:
-        """Compare each pair of results of the same trials."""
-        finals = [one.final.astype(np.float64) for one in results]
-        pairs = differences(names, finals, fixed=most_trials is None)
-        return cls(tuple(names), tuple(results), tuple(pairs), most_trials)
 
     def __repr__(self) -> str:
         decided = sum(one.decided for one in self.differences)
@@ -93,6 +84,12 @@ class Comparison(Frozen):
     def learners(self) -> tuple[Learner, ...]:
         """The learners."""
         return tuple(result.learner for result in self.results)
+
+    @cached_property
+    def differences(self) -> tuple[PairedDifference, ...]:
+        """The difference of each pair of learners."""
+        finals = [one.final.astype(np.float64) for one in self.results]
+        return tuple(differences(self.names, finals, fixed=self.most_trials is None))
 
     @property
     def decided(self) -> bool:
@@ -166,7 +163,7 @@ class Comparison(Frozen):
                 raise InputError("its learners do not have the same trials, or are fewer than two")
             most = given["most_trials"]
             most = None if most is None else integer("most_trials", most, results[0].trials)
-            return cls.of(names, results, most)
+            return cls(names, results, most)
 
     def _numbers(self, k: int) -> dict[str, Any]:
         """Return the numbers of a learner, ready for JSON."""

@@ -139,7 +139,7 @@ def inspect_set(
     )  # fmt: skip
     with _followed(found[0], conditions, 3 * len(found), engine, progress) as (runner, hear):
         pairs = [_evaluated(rule, conditions, runner, hear) for rule in found]
-    return RuleSet.of(found, *zip(*pairs, strict=True))
+    return RuleSet(found, *zip(*pairs, strict=True))
 
 
 @contextmanager
