@@ -35,15 +35,7 @@ import gymnasium
 import numpy as np
 
 import distal
-from distal import (
-    Chance,
-    HillClimbing,
-    InputError,
-    Maze,
-    Rule,
-    Settings,
-    learners,
-)
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, learners
 from distal.base import checks
 from distal.engines import Batch, Runner
 from distal.engines.cpu import engine as cpu

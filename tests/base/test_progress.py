@@ -155,6 +155,7 @@ def test_learning_in_python_writes_no_lines_and_a_command_does(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(progress, "LONG", 0.0)
+    # Private numbers: short work is told, too.
     monkeypatch.setattr(progress, "_SHORTEST", 0.0)  # the pace counts at once
     monkeypatch.setattr(progress, "_MARK", 0.0)
     distal.learn("hc", episodes=2, trials=1, chance=False)
@@ -175,6 +176,7 @@ def test_lines_fit_into_the_terminal(width: int) -> None:
     display = Display("evolving", 1_000_000, seconds=5.0, note=lambda: "on 4 workers")
     display.begin_part("generation 12 of 300", 10_000)
     display.detail = "best 110.20  mean 180.33"
+    # Private: as if five seconds had passed; and the lines without the terminal that shows them.
     display._slow = True
     display.count._marks.append((display.count.began + 5, 5_000, 10**6))
     console = Console(width=width, file=io.StringIO())
@@ -210,6 +212,7 @@ def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
     monkeypatch: pytest.MonkeyPatch, task: str | None, engine: str | None, workers: int
 ) -> None:
     terminal = at_terminal(monkeypatch)
+    # Private numbers: short work is shown, too.
     monkeypatch.setattr(progress, "_PATIENCE", 0)
     monkeypatch.setattr(progress, "_OFTEN", 0)
     monkeypatch.setattr(progress, "_MARK", 0)
@@ -223,21 +226,6 @@ def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
         assert words in shown
     assert (quiet.best == told.best).all()
     assert terminal.getvalue().endswith(("\x1b[?25h", "\x1b[2K", "\x1b[1A\x1b[2K"))  # it is gone again
-
-
-def test_an_estimate_is_measured_in_a_copy_of_the_task_and_changes_no_result() -> None:
-    from distal.engines import pace
-    from distal.evaluation.trials import Conditions
-
-    asked = {"episodes": 5, "trials": 1, "resample": None, "seed": 0, "maze": None}
-    conditions = Conditions.of({"hidden": 3}, distal.learn, task="CartPole-v1", **asked)  # type: ignore[arg-type]
-    batch = conditions.batch([distal.find_learner("paper:1")])
-    before = distal.learn("paper:1", task=conditions.task, episodes=5, trials=1, hidden=3)
-    few, many = (pace.expected(batch, count, distal.Runner("reference")) for count in (10**5, 10**6))
-    assert few > 0
-    assert many / few == pytest.approx(10, rel=0.9)
-    again = distal.learn("paper:1", task=conditions.task, episodes=5, trials=1, hidden=3)
-    assert (before.best == again.best).all()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,6 +66,7 @@ def test_the_command_line_evolves_resumes_and_summarises(
 def test_in_a_pipe_generations_are_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Private numbers: short work is told, too.
     for name in ("LONG", "_SHORTEST", "_MARK"):
         monkeypatch.setattr(f"distal.base.progress.{name}", 0.0)
     small = ["--runs", "1", "--generations", "2", "--trials", "1", "--episodes", "2", "--fresh", "8"]
@@ -124,21 +124,3 @@ def test_an_exchange_needs_islands(tmp_path: Path, capsys: pytest.CaptureFixture
             capsys, "evolve", "--exchange", "5", *more, "--out", str(tmp_path / "runs")
         )
     assert not (tmp_path / "runs").exists()
-
-
-def test_winners_that_lose_to_chance_are_said_to_lose_with_what_to_change() -> None:
-    short = {"trials": 2, "episodes": 2, "hidden": 2, "steps": 3, "fresh": 2}
-    evolved = distal.evolve(runs=1, generations=1, **short)  # type: ignore[arg-type]
-    (winner,) = evolved.winners
-
-    def with_fresh(own: float, p: float) -> str | None:
-        fresh = replace(winner.fresh, fitness=own, chance=10.0, p=p)
-        return replace(evolved, winners=(replace(winner, fresh=fresh),)).verdict
-
-    change = "Try more episodes in a trial, a larger population or more generations."
-    assert with_fresh(8.0, 0.01) == "Beats chance: yes."
-    assert with_fresh(12.0, 0.01) == f"Beats chance: no, worse than random weights. {change}"
-    assert with_fresh(9.0, 0.2) == f"Beats chance: not shown. {change}"
-    lines = evolved.summary().splitlines()
-    assert len(lines) == 3
-    assert lines[-1] == evolved.verdict
