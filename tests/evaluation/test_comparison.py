@@ -59,8 +59,11 @@ def test_each_pair_has_what_the_trials_say() -> None:
 
 def test_a_difference_is_decided_if_interval_and_test_both_say_so() -> None:
     one = distal.compare([IDLE, LUCKY], trials=1, **SMALL).differences[0]
-    said = {"interval": (-3.0, -1.0), "signed_rank": 0.01}
-    for change, decided in (({}, True), ({"interval": (-3.0, 0.0)}, False), ({"signed_rank": 0.05}, False)):
+    said: dict[str, Any] = {"interval": (-3.0, -1.0), "signed_rank": 0.01}
+    changes: list[tuple[dict[str, Any], bool]] = [
+        ({}, True), ({"interval": (-3.0, 0.0)}, False), ({"signed_rank": 0.05}, False)
+    ]  # fmt: skip
+    for change, decided in changes:
         assert replace(one, **said | change).decided is decided
 
 
