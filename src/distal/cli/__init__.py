@@ -91,7 +91,10 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 def make_parser(chosen: str | None = None) -> Parser:
-    """Make the parser of the command line; with `chosen`, other commands than this have no options."""
+    """Make the parser of the command line; with `chosen`, only this command has options.
+
+    Other commands are left out where the chosen one is known: they are for the help and for errors.
+    """
     parser = Parser(
         prog="distal",
         description="Evolve and study delayed synaptic plasticity: rules by which small neural networks "
@@ -101,7 +104,8 @@ def make_parser(chosen: str | None = None) -> Parser:
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     add_import(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for name, (module, about) in all_commands().items():
+    listed = {chosen: COMMANDS[chosen]} if chosen in COMMANDS else all_commands()
+    for name, (module, about) in listed.items():
         if chosen is None or name == chosen:
             home = import_module(f"distal.cli.{module}")
             if chosen is not None:

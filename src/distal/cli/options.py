@@ -404,10 +404,10 @@ def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Ru
 
     `at_once` begins the cluster now, before a folder is written.
     """
-    check_cluster(args)
     if args.cluster is None:
         yield args.runner
         return
+    check_cluster(args)
     with _Cluster(args.cluster) as cluster:
         if at_once:
             cluster.begun  # noqa: B018
@@ -428,5 +428,5 @@ def resumable(hint: str, begun: Path | None = None) -> Iterator[None]:
 
 def check_cluster(args: argparse.Namespace) -> None:
     """Refuse a cluster for the engine that no worker runs."""
-    if args.cluster is not None and args.runner.engine == "gpu":
+    if args.runner.engine == "gpu":
         raise InputError("--cluster spreads work over processors; leave out --engine gpu")

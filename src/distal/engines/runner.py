@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from copy import copy
+from typing import TypeVar
 
 from distal.base.checks import InputError, flag, function
 from distal.engines.batch import Batch, Trials
@@ -23,6 +24,8 @@ from distal.engines.engine import (
 )
 from distal.engines.processes import process_pool, stop
 from distal.engines.spread import Spread
+
+T = TypeVar("T")
 
 
 class Runner:
@@ -151,6 +154,15 @@ class Runner:
     def overlaps(self) -> bool:
         """Whether `begin` starts a batch before it is waited for, so that batches can overlap."""
         return self.loaded.overlaps(self._workers)
+
+    def in_turns(self, batch: Batch, work: Sequence[T]) -> list[Sequence[T]]:
+        """Divide the pieces of some work into groups, each with batches like this one, that take turns.
+
+        Where the engine overlaps batches, there are two: the processor prepares the batches of one while
+        those of the other run, and both fill the engine.
+        """
+        half = (len(work) + 1) // 2 if self.suited(batch).overlaps else len(work)
+        return [group for group in (work[:half], work[half:]) if group]
 
     @property
     def _workers(self) -> int | None:
