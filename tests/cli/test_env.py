@@ -16,7 +16,6 @@ import distal
 from distal import TableTask
 from distal.base import memory
 from distal.cli import main
-from distal.engines.engine import said_instead
 from tests.command_line import output, output_json, refusal
 from tests.given import some
 
@@ -47,9 +46,8 @@ class Odd(gymnasium.Env[Any, Any]):  # type: ignore[misc, name-defined]
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make the environment known by an id, winners be measured quickly, and what was told be told again."""
+    """Make the environment known by an id, and winners be measured quickly."""
     monkeypatch.setattr("distal.search.config.REMEASURED", 4)
-    said_instead.clear()
     gymnasium.register("tests/Odd-v0", entry_point=Odd, disable_env_checker=True)  # it would warn
     yield
     del gymnasium.registry["tests/Odd-v0"]

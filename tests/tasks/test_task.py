@@ -25,7 +25,6 @@ import distal
 from distal import EnvTask, InputError, Result, TableTask, evolve, learn, resume, task_of
 from distal.cli import main
 from distal.engines import Runner
-from distal.engines.engine import said_instead
 from distal.search.contents import summary
 from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
@@ -201,13 +200,13 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
     assert learn("hc", task=Drift, **SHORT, engine=Runner(workers=2)).best.shape == (3, 6)
 
 
-def test_without_an_engine_steps_runs_what_cpu_cannot_and_says_so_once(
+def test_without_an_engine_steps_runs_what_cpu_cannot_and_a_runner_says_so_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    said_instead.clear()
     caplog.set_level(logging.WARNING, "distal")
+    runner = Runner()
     for _ in range(2):
-        result = learn("hc", task=Drift, **SHORT)
+        result = learn("hc", task=Drift, **SHORT, engine=runner)
         assert (result.engine, some(result.chance).engine) == ("steps", "steps")
     (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
     assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"

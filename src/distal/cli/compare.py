@@ -14,8 +14,8 @@ from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, writ
 from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.compare import FEWEST_PAIRS, MOST_TRIALS, compare
 from distal.evaluation.comparison import Comparison, written
-from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
@@ -60,13 +60,11 @@ def run(args: argparse.Namespace) -> None:
     for target, ours in targets.items():
         if target is not None:
             check_target(target, ours)
-    plan = ComparisonPlan.of(
-        learners, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
-        trials=args.trials, until_decided=args.until_decided, most_trials=args.most_trials,
-        resample=args.resample, seed=args.seed,
-    )  # fmt: skip
     with options.runner_of(args) as runner:
-        comparison = plan.run(runner, LINES)
+        comparison = compare(
+            learners, **options.evaluation(args), until_decided=args.until_decided,
+            most_trials=args.most_trials, engine=runner, progress=LINES,
+        )  # fmt: skip
     data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
     if args.out is not None:
         write_text(args.out, to_json(data) + "\n")

@@ -15,8 +15,8 @@ from distal.base.files import PAGE, check_target
 from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.inspect import inspect, inspect_set
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
-from distal.evaluation.inspection_plan import InspectionPlan
 from distal.evaluation.row_figures import row_cells
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
 from distal.evaluation.usage import shares_of
@@ -60,12 +60,9 @@ def run(args: argparse.Namespace) -> None:
         check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
-    plan = InspectionPlan.of(
-        rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
-        trials=args.trials, resample=args.resample, seed=args.seed,
-    )  # fmt: skip
     with options.runner_of(args) as runner:
-        found = plan.run(runner, LINES)
+        asked = {**options.evaluation(args), "engine": runner, "progress": LINES}
+        found = inspect(*rules, **asked) if len(rules) == 1 else inspect_set(rules, **asked)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)

@@ -88,14 +88,13 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
     Args:
         batch: A batch of such trials.
         episodes: How many episodes.
-        runner: Runs them.
+        runner: Runs them, and is suited for the batch.
     """
-    suited = runner.suited(batch)
-    known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings, suited.engine)
-    if suited.engine in _KEPT or known < _WORTH:
+    known = seconds(episodes, batch.kind.kind, runner) * cost(batch.task, batch.settings, runner.engine)
+    if runner.engine in _KEPT or known < _WORTH:
         return known
-    one = _measured(batch) if suited.engine == "reference" else _measured_on(load(suited.engine), batch)
-    return known if one is None else episodes * one / _workers(suited)
+    one = _measured(batch) if runner.engine == "reference" else _measured_on(load(runner.engine), batch)
+    return known if one is None else episodes * one / _workers(runner)
 
 
 def _measured_on(engine: Engine, batch: Batch) -> float | None:

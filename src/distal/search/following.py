@@ -38,7 +38,8 @@ def words(config: Config) -> str:
 
 def seconds_of(config: Config, runner: Runner, since: int = -1) -> float:
     """Return about how long an evolution takes from a generation on."""
-    return pace.expected(example(config), episodes_of(config, since), runner)
+    batch = example(config)
+    return pace.expected(batch, episodes_of(config, since), runner.suited(batch))
 
 
 def _episodes_in(config: Config, generation: int) -> int:
