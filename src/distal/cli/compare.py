@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare learners, show what came out, and write what was asked for."""
+    """Compare learners, print the comparison, and write the files that were asked for."""
     learners = options.learners(args, *args.learners)
     if args.most_trials is not None and not args.until_decided:
         raise InputError("--most-trials is for --until-decided; add that, or leave it out")
@@ -91,7 +91,7 @@ def _write_figure(comparison: Comparison, path: str) -> None:
 
 
 def _show(comparison: Comparison) -> None:
-    """Print a comparison in 80 columns: learners beside chance, pairs, and what is decided."""
+    """Print a comparison in 80 columns: learners with chance, pairs, and verdicts."""
     out = console()
     first = comparison.results[0]
     goals, place = len(first.task.goals), visible(first.task.place)
@@ -112,7 +112,7 @@ def _show(comparison: Comparison) -> None:
 
 
 def _show_learners(comparison: Comparison) -> None:
-    """Print each learner's fitness and share of trials that reached the goal, with chance beside it."""
+    """Print each learner's fitness and share of trials that reached the goal, with chance."""
     first, fixed = comparison.results[0], comparison.most_trials is None
     beside = first.chance is not None
     reached = ["reached (95 %)"] * (first.target is not None)
@@ -161,7 +161,7 @@ def _folded(*names: str) -> Text:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Say what the numbers are."""
+    """Return the lines that explain the numbers."""
     test = "; p: paired t-test" if comparison.most_trials is None else ""
     beside = comparison.results[0].chance is not None
     chance = [f"chance: random weights in every episode, in the same trials{test}"] * beside

@@ -1,4 +1,4 @@
-"""`distal env`: what an environment looks like to a network, and how well chance does in it."""
+"""`distal env`: an environment as a network senses it, and the score of chance in it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def described(task: Task[Any], chance: Result) -> dict[str, Any]:
-    """Return what is known of a task, ready for JSON."""
+    """Return a description of a task, ready for JSON."""
     encoder = task.encoder
     space = without_addresses(str(encoder.space)) if isinstance(encoder, Encoder) else ""
     states = task.states if isinstance(task, TableTask) else None
@@ -99,7 +99,7 @@ def described(task: Task[Any], chance: Result) -> dict[str, Any]:
 
 
 def _show(task: Task[Any], chance: Result) -> None:
-    """Print what an environment is, and what chance scores."""
+    """Print the description of an environment, and the score of chance."""
     out, about = console(), described(task, chance)
     bits = counted(task.inputs, "bit")
     lines = {
@@ -132,7 +132,7 @@ def _show(task: Task[Any], chance: Result) -> None:
 
 
 def _actions_line(task: Task[Any]) -> str:
-    """Say how many actions there are, and what they are called, if they have names."""
+    """Return the number of actions, and their names, if they have any."""
     count, names = counted(task.outputs, "action"), task.actions
     if all(name.isdigit() for name in names):
         return count

@@ -1,4 +1,4 @@
-"""`distal inspect`: what a rule does, or what several rules have in common."""
+"""`distal inspect`: inspect a rule, or the common features of several rules."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
 
 
 def _worth(found: Inspection, row: int, change: int) -> str:
-    """Write what a row does when it is given another change; a dot for its own."""
+    """Return the effect of another change of a row; a dot for its own."""
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
@@ -143,7 +143,7 @@ def _worth(found: Inspection, row: int, change: int) -> str:
 
 
 def _show_set(found: RuleSet) -> None:
-    """Print what rules have in common."""
+    """Print the common features of rules."""
     out = console()
     result = found.results[0]
     out.print(f"{counted(len(found.rules), 'rule')}", style="bold")

@@ -97,7 +97,7 @@ def _show_rules() -> None:
 
 
 def _show_champions() -> None:
-    """Print the champions, one per line: the prize, and what they did on held-out trials."""
+    """Print the champions, one per line: the prize, and the scores on held-out trials."""
     out = console()
     heads = ("prize", "held out (95 %)", "chance", "reached", "chance")
     table = new_table("rule", *NUMBERS, *heads)
@@ -116,7 +116,7 @@ def _show_champions() -> None:
 
 
 def _prize(record: dict[str, Any]) -> str:
-    """Say what a champion was searched for."""
+    """Return the prize of a champion in words."""
     return f"the lowest {Measure.of(record['fitness']).words} in {counted(record['episodes'], 'episode')}"
 
 
@@ -130,7 +130,7 @@ def _interval(held: dict[str, Any]) -> str:
 
 
 def _show_record(record: dict[str, Any]) -> None:
-    """Print how a champion was found, and what it did on held-out trials."""
+    """Print the search for a champion, and its scores on held-out trials."""
     held = record["held_out"]
     lines = {
         "prize": f"{record['prize']}: {_prize(record)}",

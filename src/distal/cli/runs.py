@@ -99,7 +99,7 @@ def _table(summaries: list[dict[str, Any]]) -> str:
 
 
 def _show_runs(summaries: list[dict[str, Any]]) -> None:
-    """Print what folders of runs hold."""
+    """Print a summary of folders of runs."""
     out = console()
     for entry in summaries:
         done = "none" if entry["done"] is None else f"{entry['done']:,}"
@@ -144,7 +144,7 @@ def resume_command(folder: str) -> str:
 
 
 def search_used(name: str, elites: str | None, options: Mapping[str, object]) -> str:
-    """Say which search it was, the genetic algorithm by what it did with its elites, and its options."""
+    """Return the search and its options in words; the genetic algorithm is named by its elites."""
     used = f"search {name}" if elites is None else f"elites {elites}"
     return ", ".join([used, *(f"{option} {value}" for option, value in options.items())])
 
