@@ -12,7 +12,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.compare import FEWEST_PAIRS, MOST_TRIALS, compare
 from distal.evaluation.comparison import Comparison, written
@@ -23,15 +23,11 @@ _FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins
 _JSON, _CSV = rb'\{\s*"version"', rb"learner,trial,"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "compare",
-        run,
-        "compare learners with one another and with chance, in trials with the same seeds",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks with two or more learners in trials with the same seeds. Show the score of "
-        "each, with chance, and the difference of each pair.",
+        "each, with chance, and the difference of each pair."
     )
     add_options(command, {
         "--until-decided": "add trials until the interval of every difference excludes zero. The interval "

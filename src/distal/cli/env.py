@@ -11,7 +11,7 @@ from distal.base.checks import InputError, counted, without_addresses
 from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
@@ -27,15 +27,11 @@ from distal.tasks.task import Task
 _MOST_NAMES = 12  # of actions, in a line
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "env",
-        run,
-        "show an environment as a task: bits, actions, states, and the score of chance",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Show an environment as a task: the bits that a network senses, its actions, the engine that runs it "
-        "(a table runs at full speed), and the score of chance: random weights in every episode.",
+        "(a table runs at full speed), and the score of chance: random weights in every episode."
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))

@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from distal.base.checks import counted
-from distal.cli import Commands, add_command
+from distal.cli import Parser
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.measures import Measure
 from distal.learners.shipped import (
@@ -30,15 +30,11 @@ from distal.studies.report import p_value
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "rules",
-        run,
-        "list the rules that come with the package, or show one",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "List the rules that come with the package, or show one; a champion comes with the record of its "
-        "search. With --json, one rule is printed as a rule file; the list includes the records.",
+        "search. With --json, one rule is printed as a rule file; the list includes the records."
     )
     command.add_argument("rule", nargs="?", metavar="RULE", help=f"{shipped_names()}, or a rule file")
 

@@ -14,7 +14,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options, whole
+from distal.cli import Parser, add_options, options, whole
 from distal.cli.terminal import console, new_table, print_json, visible
 
 if TYPE_CHECKING:
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
 _PHASES = 12  # phases that are shown: the first, and the last
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "watch",
-        run,
-        "write a page that replays a trial of learning",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
-        "network. The trial is the first one that distal learn runs towards the goal with this seed.",
+        "network. The trial is the first one that distal learn runs towards the goal with this seed."
     )
     add_options(command, {
         "--against LEARNER": "show a second learner in the same trial; named as RULE",
