@@ -1,4 +1,4 @@
-"""The result of an evaluation: curves, weights and settings, with chance beside it."""
+"""The result of an evaluation: curves, weights and settings, with the result of chance."""
 
 from __future__ import annotations
 
@@ -426,7 +426,7 @@ class Result(Frozen):
 
     @classmethod
     def _read(cls, given: Mapping[str, Any], learner: Learner, shared: Mapping[str, Any]) -> Self:
-        """Read the curves of a learner, or of chance beside it."""
+        """Read the curves of a learner, or of its chance."""
         if "curves" not in given:
             raise InputError("it has no curves; write it with to_dict(curves=True)")
         curves = given["curves"]
@@ -449,7 +449,7 @@ class Result(Frozen):
         arrays: Mapping[str, NDArray[Any]],
         whose: str,
     ) -> Self:
-        """Read the curves and weights of a learner, or of chance beside it, from a file."""
+        """Read the curves and weights of a learner, or of its chance, from a file."""
         found = {name: arrays.get(f"{whose}{name}") for name in ARRAYS}
         curves = {"best": found["best"], "ep": found["ep"]}
         result = cls._read({**given, "curves": curves}, learner, shared)
@@ -479,7 +479,7 @@ class Result(Frozen):
                 "best": self.best.tolist(),
                 "ep": None if self.ep is None else self.ep.tolist(),
             }
-            if self.maze is None:  # what follows from a maze and its steps
+            if self.maze is None:  # a maze and its steps decide both
                 numbers |= {"cut": self.cut, "target": self.target}
         return numbers
 
@@ -570,7 +570,7 @@ def _with_error(mean: float, error: float | None) -> str:
 
 
 def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what the JSON of a result says of all its learners: the task, the settings, how it was run."""
+    """Read the fields of the JSON of a result that its chance shares: task, settings, trials, engine."""
     _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
     return {
         "task": task_from_fields(data),
