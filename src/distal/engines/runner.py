@@ -147,8 +147,9 @@ class Runner:
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
-        suited, asked = self.suited(batch), Asked(keep_ep=flag("keep_ep", keep_ep))
-        return suited._engine_for(batch).begin(batch, suited._own(asked))
+        suited = self.suited(batch)
+        asked = suited._own(Asked(keep_ep=flag("keep_ep", keep_ep)))
+        return suited._engine_for(batch).begin(batch, asked)
 
     @property
     def overlaps(self) -> bool:
