@@ -48,6 +48,7 @@ class Runner:
         own = imported(DEFAULT) if engine is None else load(engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
+        self.asked = engine is not None  # who has chosen an engine hears of any other that is used
         self.workers = None if workers is None else checked_workers(workers)
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
@@ -103,9 +104,12 @@ class Runner:
             if name not in self._others:
                 self._others[name] = Runner(name, self.workers, self.executor)
             other = self._others[name]
-            if other.loaded.supports(batch) is None:
-                say_instead(name, reason)
+            refusal = other.loaded.supports(batch)
+            if refusal is None:
+                if self.asked or name == CHOICES[-1]:  # the last is slow, which everybody wants to know
+                    say_instead(name, reason)
                 return other
+            reason = refusal
         raise InputError(reason)
 
     def run(
