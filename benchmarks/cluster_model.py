@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from distal.base.colours import LIGHT
-from distal.engines import Batch, Engine, Runner, Trials
+from distal.engines import Asked, Batch, Engine, Runner, Trials
 from distal.search.config import Config
 from distal.search.loop import advance
 from distal.studies import figures
@@ -52,7 +52,7 @@ class _Nothing(Engine):
 
     name = "nothing"
 
-    def run(self, batch: Batch, **options: object) -> Trials:
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
         return Trials(np.full((len(batch), len(batch.recorded)), 100, np.int32), None, None, None)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from typing import Any
 
 import pytest
 
-from distal.cli import main
+from distal.cli import main, make_parser
 
 
 def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -36,3 +37,11 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert captured.err.endswith("\n")
     assert captured.err.count("\n") == 1
     return captured.err
+
+
+def options() -> dict[str, list[argparse.Action]]:
+    """Return what every command takes."""
+    # Private: argparse has no other list of what a parser takes.
+    (commands,) = (action for action in make_parser()._actions if action.dest == "command")
+    assert isinstance(commands.choices, dict)
+    return {name: command._actions for name, command in commands.choices.items()}

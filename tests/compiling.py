@@ -36,7 +36,7 @@ def compile_all() -> None:
     A kernel takes eight seconds for each form. Without this, one worker would compile what
     another compiles too, or the other cores would wait for the first.
     """
-    kernel: Any = kernels.dsp_trials  # what Numba makes of a function has more than a function
+    kernel: Any = kernels.dsp_trials  # with what Numba alone knows: a private record of where code is kept
     folder = kernel._cache.cache_path
     if folder is None:  # nothing can be kept
         return

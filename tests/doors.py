@@ -35,15 +35,7 @@ import gymnasium
 import numpy as np
 
 import distal
-from distal import (
-    Chance,
-    HillClimbing,
-    InputError,
-    Maze,
-    Rule,
-    Settings,
-    learners,
-)
+from distal import Chance, HillClimbing, InputError, Maze, Rule, Settings, learners
 from distal.base import checks
 from distal.engines import Batch, Runner
 from distal.engines.cpu import engine as cpu
@@ -1126,13 +1118,13 @@ NO_DOOR = {
         "for a search of one's own to override; called by the package alone",
     ),
     **dict.fromkeys(
-        (f"distal.engines.Engine.{name}" for name in ("check", "begin", "overlaps", "processes")),
+        (f"distal.engines.Engine.{name}" for name in ("check", "trials", "begin", "overlaps", "processes")),
         "for an engine to override; a Runner checks what it hands on",
     ),
     **dict.fromkeys(
         (
             "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
-            "distal.Settings.unknown_to",
+            "distal.Settings.unknown_to", "distal.Runner.trials",
         ),
         "called by the package alone",
     ),

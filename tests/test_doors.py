@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import timeit
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from enum import Enum
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +16,11 @@ import numpy as np
 import pytest
 
 import distal
-from distal import InputError, Rule, cli
+from distal import Rule, cli
 from distal.base.checks import shown
 from distal.base.files import to_json
-from distal.engines import Batch
-from distal.engines.cpu import engine as cpu
-from distal.engines.reference import engine as reference
 from distal.show import watch
-from tests import doors
+from tests import command_line, doors
 
 
 @pytest.fixture
@@ -72,49 +67,6 @@ def test_two_nasty_values_at_once(room: doors.Room) -> None:
 
 
 # ------------------------------------------------------------------ batches, and NumPy's numbers
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"goal": np.array([0, 2])}, "goal holds 2, expected numbers from 0 to 1"),
-        ({"goal": np.array([0, 10**8])}, "goal holds 100000000, expected numbers from 0 to 1"),
-        ({"goal": np.array([-1, 0])}, "goal holds -1, expected numbers from 0 to 1"),
-        ({"goal": np.array([0.0, 1.0])}, "goal is array([0., 1.]), expected an array of whole numbers"),
-        ({"learner": np.array([0, 1])}, "learner holds 1, expected numbers from 0 to 0"),
-        ({"seed": np.array([0, -1])}, "seed holds -1, expected numbers from 0 to 18446744073709551615"),
-        ({"seed": np.zeros(3, np.uint64)}, "learner, goal and seed have 2, 2 and 3 entries, expected one of"),
-        ({"learners": ()}, "learners has 0 entries, expected at least one, and all of one kind"),
-        ({"learners": (doors.RULE, doors.RANDOM)}, "learners has 2 entries, expected at least one"),
-        ({"learners": ("paper:1",)}, "learners holds 'paper:1', expected Rule, HillClimbing, Chance, Elig"),
-        ({"record": (2, 1)}, "record is (2, 1), expected a list of episodes, from 1 and ascending"),
-        ({"record": (1, 3)}, "record is 3, expected a whole number from 1 to 2"),
-        ({"record": ()}, "record is (), expected a list of episodes, from 1 and ascending"),
-        ({"resample": 0}, "resample is 0, expected a whole number from 1 to 4294967295"),
-    ],
-)
-def test_a_batch_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        replace(doors.trials(2), **change)
-    assert str(refusal.value).startswith(problem)
-
-
-def test_a_batch_holds_plain_numbers_and_arrays_of_one_kind() -> None:
-    far_apart: Any = np.zeros(4, np.int16)[::2]
-    numbers: dict[str, Any] = {"episodes": np.int64(2), "resample": np.int8(1), "record": [np.int64(2)]}
-    batch = replace(doors.trials(2), learner=far_apart, goal=far_apart, seed=far_apart, **numbers)
-    arrays = (batch.learner, batch.goal, batch.seed)
-    assert [array.dtype for array in arrays] == [np.int32, np.int32, np.uint64]
-    assert all(array.flags.c_contiguous for array in arrays)
-    assert repr((batch.episodes, batch.resample, batch.record)) == "(2, 1, (2,))"
-    assert cpu.run(batch).best.tolist() == reference.run(batch).best.tolist()
-
-
-def test_a_batch_is_checked_in_no_time() -> None:
-    learner, goal, seed = doors.arrays(8_400)  # a generation of fifteen runs of the paper
-    rules = (doors.RULE,) * 210
-    make = partial(Batch, rules, learner, goal, seed, doors.TASK, doors.SHORT, 100)
-    assert min(timeit.repeat(make, number=1, repeat=20)) < 0.001  # seconds; it takes 0.03 ms
 
 
 def test_numpys_numbers_are_as_good_as_pythons(tmp_path: Path) -> None:
@@ -188,12 +140,8 @@ BAD: dict[str, list[str]] = {
 
 def options() -> dict[str, list[argparse.Action]]:
     """Return what every command takes a value for."""
-    (commands,) = (action for action in cli.make_parser()._actions if action.dest == "command")
-    assert isinstance(commands.choices, dict)
-    return {
-        name: [action for action in command._actions if action.nargs != 0]
-        for name, command in commands.choices.items()
-    }
+    taken = command_line.options()
+    return {name: [action for action in given if action.nargs != 0] for name, given in taken.items()}
 
 
 def bad_lines(command: str) -> Iterator[list[str]]:

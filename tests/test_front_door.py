@@ -54,7 +54,8 @@ def test_type_checkers_and_python_find_the_same_names_in_the_same_modules() -> N
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    table = distal._HOMES  # the table itself, because a lookup hides where a name is from
+    # A private table: a lookup would hide where a name is from.
+    table = distal._HOMES
     assert static == {(f"distal.{module}", name) for module, names in table.items() for name in names.split()}
 
 
@@ -79,8 +80,9 @@ def test_the_rooms_are_attributes_without_an_import_of_their_own() -> None:
 
 def helps(parser: argparse.ArgumentParser) -> dict[str, str | None]:
     """Return the line of help of each command."""
-    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
-    return {choice.dest: choice.help for choice in commands._choices_actions}
+    # Private: argparse has no other list of what a help shows.
+    (commands,) = (one for one in parser._actions if one.dest == "command")
+    return {choice.dest: choice.help for choice in commands._choices_actions}  # type: ignore[attr-defined]
 
 
 def test_the_line_about_a_command_is_the_one_that_its_module_gives() -> None:

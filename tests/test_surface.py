@@ -1,12 +1,14 @@
-"""The public surface is documented: every parameter has a line, and what documents use is in it."""
+"""The public surface is documented, what documents use is in it, and tests say why they use anything else."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
+from itertools import takewhile
+from pathlib import Path
 from pydoc import locate
 from typing import Any
 
@@ -147,3 +149,60 @@ def test_a_field_without_a_line_is_found() -> None:
         "Attributes names depth, which it has not",
         "column is not documented",
     ]
+
+
+# ------------------------------------------------------------------ the tests use what is public
+
+
+def touches(tree: ast.Module) -> Iterator[tuple[int, int, str]]:
+    """Yield the private names that a file touches: its line, that of the outermost statement, and the name.
+
+    Those of the file's own objects, on `self`, are not meant, nor what a notebook asks of an object.
+    """
+    for outer in tree.body:
+        first = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", []))])
+        for node in ast.walk(outer):
+            if not isinstance(node, ast.expr | ast.stmt):
+                continue
+            names: list[str] = []
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls", "os"):
+                names = [node.attr]
+            elif isinstance(node, ast.ImportFrom):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("setattr", "getattr")):
+                given = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                names = [one.rpartition(".")[2] for one in given if isinstance(one, str)]
+            for name in names:
+                if name.startswith("_") and not name.startswith("__") and name != "_repr_html_":
+                    yield node.lineno, first, name
+
+
+REASON = re.compile(r"""(#|"").*\bprivate\b""", re.IGNORECASE)  # in a comment, or in a docstring
+
+
+def unexplained(text: str) -> list[str]:
+    """Return the private names without a comment, on or above the line, that says why one is needed."""
+    lines, found = text.splitlines(), []
+    for line, outer, name in touches(ast.parse(text)):
+        above = takewhile(lambda one: one.startswith("#"), reversed(lines[: outer - 1]))
+        if not any(REASON.search(one) for one in (*above, *lines[outer - 1 : line])):
+            found.append(f"line {line}: {name}")
+    return found
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("*.py")), ids=lambda path: path.name)
+def test_a_test_that_touches_a_private_name_says_why(path: Path) -> None:
+    assert unexplained(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_private_name_without_a_reason_is_found() -> None:
+    reason = "# A private number: so that few take several pieces.\n"
+    for code, name in (
+        ("def test() -> None:\n    {}assert thing._name\n", "_name"),
+        ("{}monkeypatch.setattr('distal.module._NUMBER', 3)\n", "_NUMBER"),
+        ("{}from distal.module import _name\n", "_name"),
+    ):
+        (found,) = unexplained(code.format(""))
+        assert found.endswith(f": {name}")
+        assert unexplained(code.format(reason + "    " * code.startswith("def"))) == []
+    assert unexplained("self._name = made._repr_html_() or made.__doc__\n") == []

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from distal.base.colours import DARK, LIGHT
 from distal.base.drawing import CHANGE_ROLES
+
+# A private table: which colours stand beside each other in one figure.
 from distal.evaluation.row_figures import _LAYER_ROLES
 from distal.studies.plans.rivals import KINDS
 

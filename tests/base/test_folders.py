@@ -26,6 +26,8 @@ from distal.search import run_folder
 from distal.search.contents import summary
 from distal.search.recorder import Step
 from distal.studies.plans.reproduce import Experiments
+
+# A private function: reading alone is watched, without the work that follows.
 from distal.studies.stages import Event, _stored_curves
 from distal.studies.study import Scale
 from tests.given import some
@@ -493,7 +495,8 @@ def test_a_folder_is_looked_over_once_before_an_evolution_begins_in_it(
     read, check = Mock(side_effect=folders.read_manifest), Mock(side_effect=folders.inside)
     monkeypatch.setattr(folders, "read_manifest", read)
     monkeypatch.setattr(folders, "inside", check)
-    monkeypatch.setattr(Folder, "_name", Mock(side_effect=InterruptedError))  # the first change
+    # A private method: the first that changes something.
+    monkeypatch.setattr(Folder, "_name", Mock(side_effect=InterruptedError))
     with pytest.raises(InterruptedError):
         evolve("dsp", **SMALL, out=copy, force=True)
     assert read.call_count == 1

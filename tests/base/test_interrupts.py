@@ -323,6 +323,7 @@ def test_the_command_is_known_by_how_python_was_started(
 
     monkeypatch.setattr(sys, "orig_argv", started_as)
     monkeypatch.setattr(sys, "argv", arguments)
+    # A private function: it runs once, when Distal is imported.
     assert ctrl_c._is_command() is ours
 
 

@@ -129,3 +129,25 @@ def test_a_pair_is_compared_with_itself_alone() -> None:
     own = np.array([40] * 50 + [110] * 50)
     assert paired_superiority(own, own + 1) == 1
     assert paired_superiority([1, 2, 3, 4], [1, 3, 2, 5]) == (2 + 0.5) / 4
+
+
+@pytest.mark.parametrize("name", ["paired", "rank_sum", "signed_rank"])
+def test_a_p_value_has_six_digits_which_every_machine_agrees_on(name: str) -> None:
+    draw = np.random.default_rng(1)
+    for size in (3, 8, 40, 400):
+        own, other = draw.integers(40, 140, (2, size)).astype(float)
+        test = getattr(significance, name)
+        p = test(own, other)
+        assert p == float(f"{p:.6g}")
+        if name == "paired":  # as if another machine had other last digits
+            assert test(own * (1 + 1e-15), other * (1 - 1e-15)) == p
+
+
+def test_the_paired_t_test_is_scipys_down_to_the_smallest_p() -> None:
+    draw = np.random.default_rng(2)
+    for size in (2, 3, 40, 4000):
+        for shift in (0.0, 0.3, 3.0):
+            own = draw.normal(size=size)
+            other = own + draw.normal(shift, 1, size)
+            expected = stats.ttest_rel(own, other).pvalue
+            assert significance.paired(own, other) == pytest.approx(expected, rel=1e-5, abs=1e-300)

@@ -37,6 +37,7 @@ def no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _check_tables(values: dict[str, float]) -> None:
     """Check the rows of tables: the maze takes a second, the first table two, and so on."""
+    # Private functions: the steps are counted in the batches that are timed.
     maze = tables._batch(MazeTask(triple_t_maze()))
     tried = [(name, code) for name in ("cliff", "lake") for code in ("binary", "one-hot")]
     for seconds, (name, code) in enumerate(tried, start=2):
@@ -56,6 +57,7 @@ def test_the_ratios_of_a_quick_run_are_of_the_right_things_the_right_way_round(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("distal.bench.cpu.available_cores", lambda: 2)
+    # Private numbers: the work itself may be short.
     monkeypatch.setattr(tables, "_TRIALS", 1)
     monkeypatch.setattr(tables, "_EPISODES", 3)
     assert main(["bench", "--quick", "--json"]) == 0
@@ -139,6 +141,7 @@ def test_a_generation_on_a_card_is_compared_with_the_jax_program_for_the_same_ne
     monkeypatch.setattr(bench, "times", lambda job, repeats: np.full(repeats, 0.5))
     monkeypatch.setattr("distal.bench.subprocess.run", program)
     batch = bench.generation(distal.published_rules(), trials=1, neurons=neurons)
+    # A private function: the others need a card.
     row = importlib.import_module("distal.bench.gpu")._against_jax(batch, 3)
     assert (row.name, row.value, row.target) == (name, 80, target)  # 40 s against half a second
     assert called[0][called[0].index("--neurons") + 1] == neurons

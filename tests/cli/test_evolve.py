@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import distal
 from distal import CMA, resume
-from distal.cli import evolve, main
-from distal.search.evolve import configured
-from distal.search.recorder import Step
+from distal.cli import main
 from tests.command_line import refusal
 
 
@@ -66,24 +63,18 @@ def test_the_command_line_evolves_resumes_and_summarises(
         assert problem in refusal(capsys, *arguments)
 
 
-def test_lines_in_a_pipe_are_easy_to_read_and_the_first_generation_promises_nothing(
-    capsys: pytest.CaptureFixture[str],
+def test_in_a_pipe_generations_are_lines(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = evolve._Lines(configured(runs=1, generations=20_000, trials=1, fresh=8), None)
-    for generation, seconds in ((0, 90.0), (1_000, 1.0)):
-        lines.hear(Step(generation, 20_000, [1.0], 2.0, 14, seconds))
-    first, later = capsys.readouterr().err.splitlines()
-    assert first.startswith("generation 0 of 20,000  best 1.00  mean 2.00")
-    assert "left" not in first  # 90 s, of which most were spent on compiling
-    # 19,000 generations of ten new individuals, and two times eight trials of the winner: 1 s each.
-    assert later.startswith("generation 1,000 of 20,000  ")
-    assert later.endswith("  about 5.3 h left")
-    lines.written -= 61
-    lines.add(12_345, 0)
-    assert "generation 1,001: 12,345 episodes" in capsys.readouterr().err
-    lines.add(1, 40_000)
-    lines.hear(Step(2_000, 20_000, [1.0], 2.0, 14, 0.5))
-    assert "  80,000 steps/s  " in capsys.readouterr().err
+    # Private numbers: short work is told, too.
+    for name in ("LONG", "_SHORTEST", "_MARK"):
+        monkeypatch.setattr(f"distal.base.progress.{name}", 0.0)
+    small = ["--runs", "1", "--generations", "2", "--trials", "1", "--episodes", "2", "--fresh", "8"]
+    assert main(["evolve", *small, "--engine", "reference", "--out", str(tmp_path / "runs")]) == 0
+    first, *lines = capsys.readouterr().err.splitlines()
+    assert first.startswith("evolving: 1 run of 2 generations, 704 episodes; about ")
+    assert [line.partition(": ")[0] for line in lines] == [f"generation {k} of 2" for k in range(3)]
+    assert all("of 704 episodes  " in line and "  best " in line for line in lines)
 
 
 def test_the_command_line_takes_a_search_and_its_options(
@@ -133,21 +124,3 @@ def test_an_exchange_needs_islands(tmp_path: Path, capsys: pytest.CaptureFixture
             capsys, "evolve", "--exchange", "5", *more, "--out", str(tmp_path / "runs")
         )
     assert not (tmp_path / "runs").exists()
-
-
-def test_winners_that_lose_to_chance_are_said_to_lose_with_what_to_change() -> None:
-    short = {"trials": 2, "episodes": 2, "hidden": 2, "steps": 3, "fresh": 2}
-    evolved = distal.evolve(runs=1, generations=1, **short)  # type: ignore[arg-type]
-    (winner,) = evolved.winners
-
-    def with_fresh(own: float, p: float) -> str | None:
-        fresh = replace(winner.fresh, fitness=own, chance=10.0, p=p)
-        return replace(evolved, winners=(replace(winner, fresh=fresh),)).verdict
-
-    change = "Try more episodes in a trial, a larger population or more generations."
-    assert with_fresh(8.0, 0.01) == "Beats chance: yes."
-    assert with_fresh(12.0, 0.01) == f"Beats chance: no, worse than random weights. {change}"
-    assert with_fresh(9.0, 0.2) == f"Beats chance: not shown. {change}"
-    lines = evolved.summary().splitlines()
-    assert len(lines) == 3
-    assert lines[-1] == evolved.verdict

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import distal
-from distal import Chance, learn, published_rule
+from distal import learn, published_rule
 from distal.cli import learn as learn_command
 from distal.cli import terminal
 from tests.command_line import output, output_json, refusal
@@ -199,25 +199,13 @@ def test_only_what_applies_to_a_learner_is_said_of_it(capsys: pytest.CaptureFixt
     [
         (["learn", "paper:1", "--curves"], "--curves is for --json"),
         (["learn", "paper:1", "--sigma", "0.1"], "--sigma is for hc, es and cma alone"),
-        (["learn", "chance", "--sigma", "0.1"], "--sigma is for hc, es and cma alone"),
         (["learn", "paper:1", "--alpha-h", "0.1"], "--alpha-h is for hc, chance, eligibility, online, neuro"),
-        (["learn", "chance", "--alpha-h", "2"], "--alpha-h is 2.0"),
-        (["learn", "paper:1", "--csv", "no/such/folder.csv"], "its folder does not exist"),
-        (["learn", "paper:1", "--csv", ""], "--csv is empty"),
     ],
 )
 def test_options_that_mean_nothing_are_refused(
     capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
     assert problem in refusal(capsys, *arguments)
-
-
-def test_chance_takes_its_scales_from_the_options(capsys: pytest.CaptureFixture[str]) -> None:
-    data = json.loads(
-        output(capsys, "learn", "chance", "--alpha-h", "0.4", "--trials", "1", "--episodes", "5", "--json")
-    )
-    assert data["random_weights"] == {"alpha_h": 0.4, "alpha_o": 0.2}
-    assert data["best"] == learn(Chance(0.4, 0.2), trials=1, episodes=5).final.tolist()
 
 
 def test_learn_saves_the_result_with_its_weights(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import distal
 from distal.cli import main
-from distal.model.maze import MAZES
 from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 
@@ -56,34 +54,17 @@ def test_a_file_without_a_dot_is_a_maze_too_but_a_name_comes_first(
     assert output_json(capsys, "maze", "./narrow-t")["picture"] == list(T.picture)
 
 
-@pytest.mark.parametrize("name", MAZES)
-def test_a_named_maze_is_learned_in(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = ["--maze", name]
-    short: Any = {"episodes": 12, "trials": 1, "steps": 45}
-    words = ["paper:1", "--episodes", "12", "--trials", "1", "--steps", "45"]
-    maze = distal.maze(name)
-    learned = output_json(capsys, "learn", *words, *chosen)
-    assert learned["fitness"] == distal.learn("paper:1", maze=maze, **short).fitness
-    compared = distal.compare(["paper:1", "hc"], maze=maze, **short).to_dict()
-    told = output_json(capsys, "compare", words[0], "hc", *words[1:], *chosen)
-    assert told["learners"] == json.loads(json.dumps(compared))["learners"]
-    inspected = output_json(capsys, "inspect", *words, *chosen)
-    assert inspected["fitness"] == learned["fitness"]
-
-
-def test_a_named_maze_is_evolved_in_and_watched(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    few = ["--runs=1", "--generations=0", "--trials=1", "--episodes=2", "--steps=3", "--fresh=8"]
-    for number, (name, title) in enumerate(MAZES.items()):
-        out = tmp_path / str(number)
-        assert main(["evolve", "--maze", name, *few, "--out", str(out)]) == 0
-        assert json.loads((out / "config.json").read_text())["maze"] == list(distal.maze(name).picture)
-        capsys.readouterr()
-        said = output(capsys, "runs", str(out))
-        assert (f"task {title}" in said) == (name != "triple-t")
-        page = tmp_path / f"{number}.html"
-        words = ["--episodes", "3", "--steps", "8", "--maze", name, "--out", str(page)]
-        output(capsys, "watch", "hc", *words)
-        assert json.dumps(distal.maze(name).picture[1]) in page.read_text()
+def test_a_named_maze_is_that_of_every_command(capsys: pytest.CaptureFixture[str], here: Path) -> None:
+    chosen, short = ["--maze", "narrow-h"], ["--trials=1", "--episodes=2", "--steps=3", "--hidden=2"]
+    picture = list(distal.maze("narrow-h").picture)
+    for words in (["learn", "hc"], ["climb"], ["compare", "hc", "chance"], ["inspect", "paper:1"]):
+        assert output_json(capsys, *words, *short, *chosen)["maze"] == picture
+    few = ["--runs=1", "--generations=0", "--fresh=8", "--out", "runs"]
+    assert main(["evolve", *few, *short, *chosen]) == 0
+    assert json.loads((here / "runs" / "config.json").read_text())["maze"] == picture
+    capsys.readouterr()
+    output(capsys, "watch", "hc", *short[1:], *chosen, "--out", "page.html")
+    assert json.dumps(picture[1]) in (here / "page.html").read_text()
 
 
 @pytest.mark.parametrize("command", ["learn", "compare", "inspect", "climb"])

@@ -297,10 +297,7 @@ def test_the_animated_picture_is_what_its_command_draws(here: Path) -> None:
         re.search(r"`distal (watch [^`]*--gif) agents.gif([^`]*)`", (ROOT / "README.md").read_text())
     )
     run_here(f"distal {command[1]} agents.gif{command[2]}")
-    with (
-        Image.open(here / "agents.gif") as drawn,
-        Image.open(ROOT / "docs" / "agents.gif") as kept,
-    ):
+    with Image.open(here / "agents.gif") as drawn, Image.open(ROOT / "docs" / "agents.gif") as kept:
         assert drawn.n_frames == kept.n_frames  # type: ignore[attr-defined]
         for frame in range(0, kept.n_frames, 20):  # type: ignore[attr-defined]
             drawn.seek(frame)

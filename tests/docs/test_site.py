@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import os
@@ -19,10 +18,10 @@ import numpy as np
 import pytest
 
 import distal
-from distal import cli
 from distal.base.colours import DARK, LIGHT
 from distal.studies.reproduction import paper_results
 from tests import doors
+from tests.command_line import options
 from tests.given import some
 from tests.html_page import Page
 
@@ -126,14 +125,11 @@ def test_links_between_pages_lead_to_a_place_on_them(built: Path) -> None:
 
 def test_the_command_reference_has_every_command_and_option(built: Path) -> None:
     text = (built / "commands.html").read_text(encoding="utf-8")
-    subcommands = next(
-        action for action in cli.make_parser()._actions if isinstance(action, argparse._SubParsersAction)
-    )
-    for name, parser in subcommands.choices.items():
+    for name, actions in options().items():
         start = text.index(f"<h2>distal {name}<")
         end = text.find("<h2>", start + 1)
         section = text[start : end if end > 0 else None]
-        for action in parser._actions:
+        for action in actions:
             for option in set(action.option_strings) - {"-h", "--help"}:
                 assert option in re.sub("<[^>]*>", "", section), (name, option)
 

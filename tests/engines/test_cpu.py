@@ -297,19 +297,6 @@ def test_an_exception_in_a_trial_names_the_trial(monkeypatch: pytest.MonkeyPatch
         cpu.engine.run(batch, workers=2)
 
 
-def test_an_exception_in_a_trial_of_the_reference_engine_names_it_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    batch = batch_of((published_rules()[0],), T, Settings(), seed=0, episodes=2)
-
-    def failing(*arguments: object) -> object:
-        raise FloatingPointError("no luck")
-
-    monkeypatch.setattr(Rule, "update", failing)
-    with pytest.raises(RuntimeError, match=rf"trial 0 \(goal 0, seed {batch.seed[0]}\) failed: no luck"):
-        reference.run(batch)
-
-
 def test_a_stopped_run_ends_within_a_second() -> None:
     """Raise KeyboardInterrupt from the progress callback, as Ctrl-C does in the waiting thread."""
 
@@ -399,6 +386,7 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
 ) -> None:
     declared: tuple[Any, ...] = (kernels.dsp_trials, kernels.climbing_trials, counting.counted_trial)
     for kernel in declared:
+        # Numba's private record of where code is kept.
         assert Path(kernel._cache.cache_path).parent == cache.folder()
     for source in cache.SOURCES:
         (tmp_path / source).parent.mkdir(parents=True, exist_ok=True)
@@ -491,6 +479,7 @@ def test_a_full_disk_under_compiled_code_is_told_once_and_stops_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+    # Private: that it has been told, perhaps by another test; and what writes the files.
     monkeypatch.setattr(cache, "_warned", set())
     monkeypatch.setattr(cache.SealedFiles, "_open_for_write", full)
     assert doubled() == (0, 2)
@@ -517,6 +506,7 @@ def test_only_the_youngest_folders_of_other_sources_stay(tmp_path: Path) -> None
         os.utime(old, (number, number))
     ours = tmp_path / "cpu-ours"
     ours.mkdir()
+    # A private function: it runs once in a process, when the first kernel is declared.
     cache._forget(ours)
     assert {path.name for path in tmp_path.iterdir()} == {
         "cpu-ours", *(f"cpu-{number}" for number in range(3, cache.KEPT + 3))

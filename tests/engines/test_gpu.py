@@ -24,7 +24,6 @@ from hypothesis import strategies as st
 
 from distal import InputError, Rule, Settings, engines, learn, published_rules
 from distal.engines import Batch, gpu
-from distal.engines.engine import said_instead
 from distal.engines.gpu import cards, packing
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.kernel import kernel_for
@@ -217,7 +216,6 @@ def test_what_is_missing_is_said_in_one_line_and_auto_is_cpu(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     cards.problem.cache_clear()
-    said_instead.clear()  # another test may have made it say so
     try:
         with pytest.raises(InputError) as refusal:
             learn("paper:1", engine="gpu", episodes=1, trials=1)

@@ -42,7 +42,7 @@ from distal import (
     published_rules,
 )
 from distal.base.files import write_bytes
-from distal.engines import Batch, Trials, gpu
+from distal.engines import Asked, Batch, Trials, gpu
 from distal.engines.gpu import cards, constants, kernel, machine_code, slicing
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.packing import Layout
@@ -59,6 +59,7 @@ from distal.tasks.table_task import TableTask
 from tests.batches import fading_rules, random_batch, random_settings, random_table, random_trials, trials_of
 from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
+from tests.refusals import refused
 
 HERE = Path(__file__).parents[1]
 KERNEL = Path(gpu.__file__).with_name("trials.cu")
@@ -656,10 +657,8 @@ def test_more_workers_than_cards_are_refused_before_any_work(plug_in: Callable[.
     card = plug_in(cards=3, old=True)
     problem = "workers is 3, engine gpu finds 2 cards; ask for no more, or leave workers out"
     batch = trials("dsp", Settings(hidden=6, steps=30), episodes=2, count=1)
-    for refused in (lambda: engines.Runner("gpu", 3), lambda: gpu.engine.run(batch, workers=3)):
-        with pytest.raises(InputError) as refusal:
-            refused()
-        assert str(refusal.value) == problem
+    for call in (lambda: engines.Runner("gpu", 3), lambda: gpu.engine.run(batch, workers=3)):
+        assert refused(call) == problem
     assert card.launches == 0
 
 
@@ -712,7 +711,7 @@ def test_batches_overlap_and_give_their_streams_back(plug_in: Callable[..., Card
     batches = [
         replace(trials(kind, Settings(hidden=6, steps=30), 12), record=(12,)) for kind in ("dsp", "hc")
     ]
-    waits = [gpu.engine.begin(batch) for batch in batches]
+    waits = [gpu.engine.begin(batch, Asked()) for batch in batches]
     assert card.launches == 2  # nothing has been waited for
     assert cards.idle == {0: []}
     for batch, wait in zip(batches, waits, strict=True):
@@ -731,7 +730,7 @@ def test_a_batch_that_nobody_waits_for_is_waited_for_before_its_memory_is_free(
     (stream,) = cards.idle[0]
     waits, used = stream.waits, list[int]()
     stream.watch = lambda: used.append(card.used)
-    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12))
+    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12), Asked())
     assert card.used > 0
     del wait
     gc.collect()
@@ -748,7 +747,7 @@ def test_a_batch_is_waited_for_once(plug_in: Callable[..., Card]) -> None:
     def stop(episodes: int) -> None:
         raise KeyboardInterrupt
 
-    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12), progress=stop)
+    wait = gpu.engine.begin(trials("dsp", Settings(hidden=6, steps=30), 12), Asked(progress=stop))
     with pytest.raises(KeyboardInterrupt):
         wait()
     with pytest.raises(RuntimeError, match="a batch is waited for once"):
@@ -759,7 +758,7 @@ def test_a_launch_that_is_waited_for_late_says_nothing_about_the_pace(plug_in: C
     card = plug_in(warps=2)
     batch = trials("dsp", Settings(hidden=6, steps=30), 12)
     before = card.pace.episodes
-    wait = gpu.engine.begin(batch)
+    wait = gpu.engine.begin(batch, Asked())
     time.sleep(0.5)
     wait()
     assert card.pace.episodes == before

@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import gymnasium
@@ -15,15 +16,30 @@ import numpy as np
 import pytest
 
 import distal
-from distal import Chance, HillClimbing, InputError, Rule, Settings, Switch, networks
+from distal import (
+    Chance,
+    Eligibility,
+    EvolutionStrategy,
+    HillClimbing,
+    InputError,
+    NeuronCentric,
+    OnlineHebbian,
+    Rule,
+    SeparableCMA,
+    Settings,
+    Switch,
+    networks,
+)
 from distal.base.progress import Listener
 from distal.engines import Batch, Runner
 from distal.engines.engine import imported
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
-from distal.learners import Learner, register, unregister
+from distal.learners import KINDS, Learner, register, unregister
+from distal.learners.genes import decoded
 from distal.model.readings import NEURONS, READINGS, forget_value, register_value
 from distal.networks import Recurrent
+from distal.search.genetic import first_population
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
@@ -92,10 +108,31 @@ TASKS: dict[str, Callable[[], Task[Any]]] = {
     "binary": lambda: task_of("CliffWalking-v1", encode="binary", tabulated=False, starts=2),
     "tuple": lambda: task_of("Blackjack-v1", tabulated=False),
 }
-LEARNERS: dict[str, Callable[[np.random.Generator], Learner]] = {
-    "dsp": lambda rng: Rule(rng.integers(-1, 2, 32).tolist(), *rng.random(4).tolist()),
-    "hc": lambda rng: HillClimbing(*rng.random(3).tolist()),
-    "chance": lambda rng: Chance(*rng.random(2).tolist()),
+
+
+def between(rng: np.random.Generator, count: int = 8) -> Any:
+    """Return coefficients; some are 0, and some are not exact in 32 bits."""
+    return np.where(rng.random(count) < 0.2, 0, rng.uniform(-1, 1, count)).tolist()
+
+
+def unit(rng: np.random.Generator, count: int) -> Any:
+    """Return numbers from 0 to 1."""
+    return rng.random(count).tolist()
+
+
+DECAYS = np.array([0, 0.3, 0.97, 1])
+# Learners by kind; a network has so many hidden neurons and outputs.
+LEARNERS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
+    "dsp": lambda rng, n: Rule(rng.integers(-1, 2, 32).tolist(), *unit(rng, 4)),
+    "hc": lambda rng, n: HillClimbing(*unit(rng, 3)),
+    "chance": lambda rng, n: Chance(*unit(rng, 2)),
+}
+RIVALS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
+    "eligibility": lambda rng, n: Eligibility(*[*between(rng), rng.choice(DECAYS).item(), *unit(rng, 3)]),
+    "online": lambda rng, n: OnlineHebbian(*between(rng), *unit(rng, 3)),
+    "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
+    "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
+    "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
 }
 
 
@@ -105,28 +142,33 @@ def task(name: str) -> Task[Any]:
 
 
 def some_batch(name: str, kind: str, number: int) -> Batch:
-    """Return a few trials in a task, with any settings, resampling, goals that move and records."""
+    """Return a few trials in a task, with any settings, resampling, goals that move and records.
+
+    Rivals have more episodes and smaller networks: some of them change their weights after many.
+    """
     rng = np.random.default_rng([number, len(name), len(kind)])
-    own = task(name)
-    goals, episodes = len(own.goals), int(rng.integers(2, 9))
+    own, rival = task(name), kind in RIVALS
+    goals, episodes = len(own.goals), int(rng.integers(2, 60 if rival else 9))
+    hidden, every = int(rng.integers(1, 12 if rival else 40)), 25 if rival else 2
     readings = {reading: str(rng.choice(list(row))) for reading, row in READINGS.items()}
+    make = {**LEARNERS, **RIVALS}[kind]
     return Batch(
-        learners=tuple(LEARNERS[kind](rng) for _ in range(2)),
+        learners=tuple(make(rng, hidden + own.outputs) for _ in range(2)),
         learner=np.array([0, 1, 0], np.int32),
         goal=rng.integers(0, goals, 3).astype(np.int32),
         seed=rng.integers(0, 2**64, 3, np.uint64),
         task=own,
         settings=Settings(
-            hidden=int(rng.integers(1, 40)),
+            hidden=hidden,
             steps=int(rng.integers(1, 50)),
             neurons=str(rng.choice(list(NEURONS))),
             flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
             **readings,
         ),
         episodes=episodes,
-        resample=[None, 1, 3][rng.integers(3)],
+        resample=[None, 1, 20 if rival else 3][rng.integers(3)],
         record=None if rng.random() < 0.5 else (1, episodes),
-        switch=Switch(2) if goals > 1 and episodes > 2 and rng.random() < 0.5 else None,
+        switch=Switch(every) if goals > 1 and episodes > every and rng.random() < 0.5 else None,
     )
 
 
@@ -138,11 +180,19 @@ def assert_same(batch: Batch) -> None:
     assert (actual.best.dtype, actual.best.shape) == (expected.best.dtype, expected.best.shape)
 
 
-@pytest.mark.parametrize("kind", LEARNERS)
-@pytest.mark.parametrize("name", TASKS)
-def test_any_task_gives_the_same_bits(name: str, kind: str) -> None:
-    for number in range(4):
+@pytest.mark.parametrize(
+    ("name", "kind", "batches"), [*product(TASKS, LEARNERS, [4]), *product(["maze"], RIVALS, [12])]
+)
+def test_any_learner_in_any_task_gives_the_same_bits(name: str, kind: str, batches: int) -> None:
+    for number in range(batches):
         assert_same(some_batch(name, kind, number))
+
+
+@pytest.mark.parametrize("kind", ["eligibility", "online", "es", "cma"])
+def test_it_takes_learners_as_their_genes(kind: str) -> None:
+    genotypes = first_population(2, *(KINDS[kind].genes or (0, 0)), seed=1)
+    learners = decoded(KINDS[kind], genotypes.discrete, genotypes.continuous)
+    assert_same(replace(some_batch("maze", kind, 3), learners=learners))
 
 
 @pytest.mark.parametrize("reading", [*READINGS, "neurons"])
@@ -171,12 +221,6 @@ def test_episodes_of_every_length_are_counted_to_the_bit(most: int) -> None:
         rule = Rule(np.random.default_rng(most).integers(-1, 2, 32).tolist(), 0.3, theta, 0.5, 0.5)
         settings = Settings(hidden=9, steps=most)
         assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=6, record=None))
-
-
-def test_a_task_without_a_table_runs_on_engine_steps_unless_one_is_named() -> None:
-    runner = Runner()
-    assert runner.suited(some_batch("quantiles", "dsp", 0)).engine == "steps"
-    assert runner.suited(some_batch("maze", "dsp", 0)).engine == "cpu"
 
 
 def test_processes_give_the_same_as_one() -> None:
@@ -309,17 +353,6 @@ def heirs() -> Iterator[type[Learner]]:
     yield Heir
     unregister("heir")
     networks.unregister("silent")
-
-
-def test_what_inherits_from_ours_is_not_taken_for_it(heirs: type[HillClimbing]) -> None:
-    batch = some_batch("drift", "hc", 0)
-    other = replace(batch, learners=(heirs(0.1, 0.1, 0.1),), learner=np.zeros(3, np.int32))
-    assert (
-        steps.supports(other) == "engine steps has no code for learners of kind 'heir'; use engine reference"
-    )
-    other = replace(batch, settings=Settings(network="silent"))
-    assert steps.supports(other) == "engine steps has no code for network 'silent'; use engine reference"
-    assert Runner().suited(other).engine == "reference"
 
 
 # ------------------------------------------------------------------ environments that fail

@@ -18,6 +18,7 @@ from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
 from tests.given import some
 from tests.mazes import T
+from tests.refusals import refused
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed: pip install 'distal[gym]'")
 
@@ -321,10 +322,8 @@ def test_episodes_that_do_not_end_are_cut_off_and_counted() -> None:
 )
 def test_what_cannot_be_measured_is_refused_in_one_line(given: dict[str, Any], problem: str) -> None:
     agent = learn("evolved:1", task=EnvTask(Turns), **SHORT).agent()
-    with pytest.raises(InputError) as refused:
-        evaluate(**{"agent": agent, "env": Turns, "episodes": 2, **given})
-    assert str(refused.value).startswith(problem)
-    assert "\n" not in str(refused.value)
+    asked = {"agent": agent, "env": Turns, "episodes": 2, **given}
+    assert refused(lambda: evaluate(**asked)).startswith(problem)
 
 
 def test_a_single_episode_has_no_interval_to_speak_of() -> None:
@@ -343,9 +342,7 @@ def test_a_single_episode_has_no_interval_to_speak_of() -> None:
 def test_parts_that_do_not_go_together_make_no_agent(given: dict[str, Any], problem: str) -> None:
     network = Recurrent(4, 3, Settings(hidden=2))
     parts: Any = {"weights": network.fresh_weights(0, 0), "network": network}
-    with pytest.raises(InputError) as refused:
-        Agent(**{**parts, **given})
-    assert str(refused.value).startswith(problem)
+    assert refused(lambda: Agent(**{**parts, **given})).startswith(problem)
 
 
 # ---------------------------------------------------------------- one goal of several

@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
 
-from distal import HillClimbing, InputError, Maze, Rule, Settings, learn, published_rule
+from distal import InputError, Settings, learn, published_rule
 from distal.engines import Batch, reference
 from distal.model.draws import child_seed
 from distal.tasks.mazes import MazeTask
 from tests.batches import trials_of
 from tests.evaluation.test_difference import result_of
 from tests.mazes import T
-from tests.strategies import climbers, mazes, rules, seeds, settings_of
 
 
 def test_fitness_reached_and_standard_error_by_hand() -> None:
@@ -82,28 +78,6 @@ def test_the_weights_kept_are_those_of_the_first_best_episode() -> None:
         assert (result.weights(trial).output == episodes[first].weights.output).all()
     with pytest.raises(InputError, match="keep_weights=True"):
         learn("paper:3", maze=T, trials=1, episodes=1).weights(0)
-
-
-@given(st.one_of(rules, climbers), mazes(6), settings_of(5, 12), seeds, st.integers(1, 8), st.data())
-@hypothesis_settings(max_examples=40)
-def test_results_do_not_depend_on_the_order_or_number_of_trials_run_together(
-    learner: Rule | HillClimbing, maze: Maze, settings: Settings, seed: int, n: int, data: st.DataObject
-) -> None:
-    goal = np.array([k % len(maze.finals) for k in range(n)], np.int32)
-    seed_of = np.array([child_seed(seed, k) for k in range(n)], np.uint64)
-    resample = data.draw(st.sampled_from([None, 1, 3]))
-
-    def run(order: list[int]) -> list[list[int]]:
-        zeros = np.zeros(len(order), np.int32)
-        batch = Batch((learner,), zeros, goal[order], seed_of[order], MazeTask(maze), settings, 8, resample)
-        best = reference.engine.run(batch).best
-        assert (np.diff(best) <= 0).all()  # the best curve never rises
-        curves: list[list[int]] = best.tolist()
-        return curves
-
-    together = run(list(range(n)))
-    order = data.draw(st.permutations(range(n)))[: data.draw(st.integers(1, n))]
-    assert run(order) == [together[k] for k in order]
 
 
 @pytest.mark.parametrize(

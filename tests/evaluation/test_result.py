@@ -17,14 +17,13 @@ import matplotlib.figure
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
-from scipy import stats
 
 import distal
 from distal import InputError
-from distal.base import significance
 from distal.base.colours import LIGHT
 from tests import doors
 from tests.given import some
+from tests.refusals import refused
 
 TINY: Any = {"episodes": 3, "trials": 2, "hidden": 2}
 
@@ -456,10 +455,8 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
 def test_what_is_no_result_is_refused_in_one_line(name: str, path: str, value: object, problem: str) -> None:
     make, options = KEPT[name]
     made = make()
-    with pytest.raises(InputError) as refusal:
-        type(made).from_dict(damaged(made.to_dict(**options), path, value))
-    assert str(refusal.value).startswith(problem)
-    assert "\n" not in str(refusal.value)
+    data = damaged(made.to_dict(**options), path, value)
+    assert refused(lambda: type(made).from_dict(data)).startswith(problem)
 
 
 STUDIES: dict[str, tuple[Callable[[Any], object], Callable[[], dict[str, Any]]]] = {
@@ -523,34 +520,10 @@ MARK = "tasks.0.tested.rule.marks.0"
 def test_a_number_that_cannot_be_is_refused_in_one_line(name: str, path: str, value: object) -> None:
     read, make = STUDIES[name]
     read(make())
-    with pytest.raises(InputError) as refusal:
-        read(damaged(make(), path, value))
-    assert "\n" not in str(refusal.value)
+    refused(lambda: read(damaged(make(), path, value)))
 
 
 def test_a_result_without_curves_is_as_it_was_before_it_could_be_read_back() -> None:
     assert "curves" not in RESULTS["maze"]().to_dict()
     assert not {"cut", "target"} & set(RESULTS["maze"]().to_dict(curves=True))
     assert "result" not in doors.comparison().to_dict()["learners"][0]
-
-
-@pytest.mark.parametrize("name", ["paired", "rank_sum", "signed_rank"])
-def test_a_p_value_has_six_digits_which_every_machine_agrees_on(name: str) -> None:
-    draw = np.random.default_rng(1)
-    for size in (3, 8, 40, 400):
-        own, other = draw.integers(40, 140, (2, size)).astype(float)
-        test = getattr(significance, name)
-        p = test(own, other)
-        assert p == float(f"{p:.6g}")
-        if name == "paired":  # as if another machine had other last digits
-            assert test(own * (1 + 1e-15), other * (1 - 1e-15)) == p
-
-
-def test_the_paired_t_test_is_scipys_down_to_the_smallest_p() -> None:
-    draw = np.random.default_rng(2)
-    for size in (2, 3, 40, 4000):
-        for shift in (0.0, 0.3, 3.0):
-            own = draw.normal(size=size)
-            other = own + draw.normal(shift, 1, size)
-            expected = stats.ttest_rel(own, other).pvalue
-            assert significance.paired(own, other) == pytest.approx(expected, rel=1e-5, abs=1e-300)

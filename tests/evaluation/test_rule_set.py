@@ -12,7 +12,6 @@ import pytest
 import distal
 from distal import InputError
 from distal.evaluation import rule_set
-from tests.command_line import output, output_json
 from tests.mazes import T
 
 SMALL: Any = {"maze": T, "episodes": 12, "trials": 8, "steps": 12, "hidden": 5}
@@ -74,13 +73,3 @@ def test_a_set_is_named_by_a_word_a_folder_or_a_list(tmp_path: Path) -> None:
         rule_set.find_rules(str(tmp_path / "empty"))
     with pytest.raises(InputError, match="expected two rules or more; inspect takes one"):
         distal.inspect_set("paper:1")
-
-
-def test_inspect_says_what_a_set_shares(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    files = ["--html", str(tmp_path / "page.html"), "--figures", str(tmp_path)]
-    text = output(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE, *files)
-    data = output_json(capsys, "inspect", "evolved:1", "evolved:5", "paper:2", *LINE)
-    assert "rules: 3\nmean distance of two rules: " in text
-    assert [one["rule"]["name"] for one in data["rules"]] == ["evolved:1", "evolved:5", "paper:2"]
-    assert "consensus" in (tmp_path / "set_rules.svg").read_text()
-    assert "evolved:5" in (tmp_path / "page.html").read_text()

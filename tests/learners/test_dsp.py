@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from distal import learners, published_rule, triple_t_maze
+from distal import InputError, learners, published_rule, triple_t_maze
 from distal.learners import dsp, modulation, normalisation
 from distal.learners.shipped import Rule
 from distal.model.maze import Maze
@@ -22,6 +24,7 @@ from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 from tests.mazes import T
 from tests.reflex import reflex, walk
+from tests.refusals import refused
 from tests.strategies import mazes, rules, seeds, settings_of
 
 
@@ -183,3 +186,94 @@ def test_norms_are_one_after_an_update(
     for block in (*([unit.hidden] if reading == "neuron" else [w_hi, w_ho]), unit.output):
         assert np.linalg.norm(block, axis=1) == pytest.approx(np.ones(len(block)), abs=1e-5)
     assert not np.diagonal(w_h).any()
+
+
+def test_a_rule_prints_as_its_32_row_table() -> None:
+    lines = str(published_rule(1)).splitlines()
+    assert lines[1] == "eta = 0.0317  theta = 0.208  alpha_h = 0.1931  alpha_o = 0.2376"
+    assert len(lines) == 4 + 32
+    assert lines[4].split() == ["0", "0", "0", "0", "0", "-1", "+1"]
+    assert lines[4 + 7].split() == ["7", "0", "0", "1", "1", "+1", "-1"]
+    assert lines[-1].split() == ["31", "1", "1", "1", "1", "+1", "0"]
+
+
+def test_arrays_and_lists_of_changes_are_equal_to_tuples() -> None:
+    changes = [0, 1, -1, 1] * 8
+    one = Rule(changes, 0.1, 0.2, 0.3, 0.4)
+    two = Rule(np.array(changes), 0.1, 0.2, 0.3, 0.4)  # type: ignore[arg-type]
+    assert one == two
+    assert hash(one) == hash(two)
+
+
+@given(rules)
+def test_a_rule_survives_its_file(rule: Rule) -> None:
+    assert Rule.from_dict(json.loads(json.dumps(rule.to_dict()))) == rule
+
+
+def test_saving_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "a rule.json"
+    published_rule(4).save(path)
+    published_rule(3).save(path)
+    assert Rule.load(path) == published_rule(3)
+    assert [file.name for file in tmp_path.iterdir()] == ["a rule.json"]
+
+
+def test_saving_refuses_a_link_and_a_file_of_another_kind(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    published_rule(4).save(real)
+    link.symlink_to(real)
+    with pytest.raises(InputError, match=r"link\.json': it is a link; name the file that it leads to$"):
+        published_rule(3).save(link)
+    assert Rule.load(real) == published_rule(4)
+    real.write_text('{"name": "a package"}')
+    with pytest.raises(InputError, match="a file of another kind is there; name another, or remove that"):
+        published_rule(3).save(real)
+    assert real.read_text() == '{"name": "a package"}'
+
+
+GOOD: dict[str, Any] = published_rule(1).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"delta_w": [0] * 31}, "delta_w has 31 changes, expected 32"),
+        ({"delta_w": [0] * 31 + [2]}, "delta_w[31] is 2, expected a whole number from -1 to 1"),
+        ({"delta_w": [0.5] + [0] * 31}, "delta_w[0] is 0.5"),
+        ({"delta_w": [True] + [0] * 31}, "delta_w[0] is True"),
+        ({"eta": 10**400}, "expected a number from 0 to 1"),
+        ({"version": 2}, "version is 2, this release reads version 1"),
+        ({"format": "other"}, "format is 'other', expected 'distal-rule'"),
+        ({"alpha_H": 0.1}, "unknown field 'alpha_H'; did you mean 'alpha_h'?"),
+    ],
+)
+def test_malformed_rule_files_are_refused_by_name(
+    tmp_path: Path, change: dict[str, Any], problem: str
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps({**GOOD, **change}))
+    said = refused(lambda: Rule.load(path))
+    assert problem in said
+    assert str(path) in said
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"{", "is not JSON: line 1, column 2"),
+        (b"[1, 2]", "expected an object with"),
+        (b"\xff\xfe", "it is not a UTF-8 text file"),
+        (b'{"format": "distal-rule", "version": 1}', "field 'eta' is missing"),
+        (b'{"format": "distal-rule", "version": 1, "eta": NaN}', "is not JSON: NaN is not a JSON number"),
+        (b'{"format": "distal-rule", "eta": -Infinity}', "is not JSON: -Infinity is not a JSON number"),
+        (b'{"eta": 0.1, "theta": 0.1, "eta": 0.2}', "is not JSON: it has the name 'eta' twice"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"1" * 10_000, "a number is too long"),
+    ],
+)
+def test_files_that_are_no_rules_are_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"bad\.json") as refusal:
+        Rule.load(path)
+    assert problem in str(refusal.value)

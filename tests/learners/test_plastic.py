@@ -97,7 +97,8 @@ def test_a_saved_network_goes_on_as_if_it_had_not_stopped(learner: Any, tmp_path
 def test_an_array_that_a_learner_remembers_is_kept_in_its_file(tmp_path: Path) -> None:
     network = PlasticNetwork("evolved:1", inputs=2, outputs=2, hidden=3)
     traces = np.array([[0.1, 0.7]], np.float32)
-    network._memory = Memory(network.weights, {"traces": traces})  # none of ours has an array yet
+    # A private field: none of our learners has an array yet.
+    network._memory = Memory(network.weights, {"traces": traces})
     network.save(tmp_path / "network.json")
     found = PlasticNetwork.load(tmp_path / "network.json")._memory.kept["traces"]
     assert isinstance(found, np.ndarray)

@@ -20,7 +20,6 @@ from distal.base.colours import LIGHT
 from distal.cli import main
 from distal.engines import Batch, reference
 from distal.engines.cpu import engine as cpu
-from distal.engines.engine import said_instead
 from distal.engines.gpu import cards
 from distal.engines.gpu import engine as gpu
 from distal.engines.spread import Spread
@@ -192,7 +191,6 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
-    said_instead.clear()
     run = engines.Runner("auto")
     assert run.engine == "gpu"
     climbing = trial(HillClimbing(0.1, 0.2, 0.3))

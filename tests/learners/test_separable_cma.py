@@ -11,14 +11,7 @@ from cmaes import SepCMA
 
 from distal import PlasticNetwork, SeparableCMA, Settings, learners
 from distal.learners import Memory, Trial
-from distal.learners.separable_cma import (
-    constants,
-    drawn,
-    first_distribution,
-    flat,
-    moved,
-    unflat,
-)
+from distal.learners.separable_cma import constants, drawn, first_distribution, flat, moved, unflat
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
@@ -32,6 +25,7 @@ LEARNER = SeparableCMA(0.5, 0.2, 0.2)
 @pytest.mark.parametrize("n", [4, 33, 624])
 def test_the_constants_are_those_of_the_package_cmaes(n: int) -> None:
     ours, theirs = constants(n), SepCMA(mean=np.zeros(n), sigma=1.0)
+    # Private numbers of the package: it shows none of its constants.
     gain = np.sqrt(theirs._c_sigma * (2 - theirs._c_sigma) * theirs._mu_eff)
     assert ours.population == theirs.population_size
     for own, other in (
@@ -61,6 +55,7 @@ def test_a_distribution_moves_as_that_of_the_package_cmaes(n: int) -> None:
         values = [float((scale * point**2).sum()) for point in points]
         ours = moved(ours, [noise[k] for k in np.argsort(values)])
         theirs.tell([(point.astype(float), value) for point, value in zip(points, values, strict=True)])
+        # Private numbers of the package, as above.
         assert ours.sigma == pytest.approx(theirs._sigma, rel=1e-4)
         assert ours.mean == pytest.approx(theirs._mean, rel=1e-3, abs=1e-4)
         assert ours.variance == pytest.approx(theirs._C, rel=1e-3)

@@ -42,20 +42,10 @@ def test_binary_acts_by_the_largest_sum_but_activates_all_positive_ones() -> Non
 def test_random_draws_from_the_active_outputs_or_from_all_when_none_is_active() -> None:
     words = [np.uint32(k * 2**30 + 5) for k in range(4)]
     sums = np.array([-1, 2, 0, 1], np.float32)
-    assert [choose(sums, "random", drawing(word))[0] for word in words] == [
-        LEFT,
-        LEFT,
-        STRAIGHT,
-        STRAIGHT,
-    ]
+    assert [choose(sums, "random", drawing(word))[0] for word in words] == [LEFT, LEFT, STRAIGHT, STRAIGHT]
     assert choose(sums, "random", lambda: words[0])[1].tolist() == [0, 1, 0, 1]
     silent = np.array([-1, -1, 0, -1], np.float32)
-    assert [choose(silent, "random", drawing(word))[0] for word in words] == [
-        STOP,
-        LEFT,
-        RIGHT,
-        STRAIGHT,
-    ]
+    assert [choose(silent, "random", drawing(word))[0] for word in words] == [STOP, LEFT, RIGHT, STRAIGHT]
     assert choose(silent, "random", lambda: words[0])[1].tolist() == [0, 0, 0, 0]
 
 

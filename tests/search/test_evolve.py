@@ -18,6 +18,7 @@ from distal.search.contents import summary
 from distal.search.genotypes import Genotypes
 from distal.search.search import Search
 from tests.evolutions import FEW, TINY
+from tests.refusals import refused
 
 
 def test_evolve_has_at_most_twenty_parameters() -> None:
@@ -41,9 +42,7 @@ def test_evolve_has_at_most_twenty_parameters() -> None:
     ],
 )
 def test_an_option_of_the_search_is_refused_with_what_to_write(given: Any, instead: str) -> None:
-    with pytest.raises(InputError) as refusal:
-        evolve("hc", **TINY, **given)
-    assert str(refusal.value) == instead
+    assert refused(lambda: evolve("hc", **TINY, **given)) == instead
     line = instead.partition(": ")[2].replace("evolve(", "evolve('hc', **{**TINY, 'generations': 0}, ")
     assert eval(line, {**vars(distal), "TINY": TINY}).config.learner == "hc"  # noqa: S307 - our own line
 

@@ -12,8 +12,6 @@ import pytest
 from distal import GeneticAlgorithm, Restarts, evolve, resume
 from distal.engines import Batch, Runner, Trials
 from distal.search.contents import summary
-from distal.search.evolve import configured
-from distal.search.following import Left
 from distal.search.recorder import Step
 from distal.search.search import Algorithm
 from tests.evolutions import FEW, TINY, Stop, contents
@@ -95,25 +93,6 @@ def test_progress_is_told_once_for_every_generation_of_all_runs(elites: str, tmp
         elite = 2 if elites == "kept" and step.generation > 0 else 0  # which are not measured again
         assert step.evaluations == 2 * (6 - elite)
         assert step.seconds > 0
-
-
-def test_the_time_left_counts_the_trials_of_winners_and_leaves_the_first_generation_out() -> None:
-    six = GeneticAlgorithm(population=6, elite_count=2)
-    config = configured(runs=2, generations=3, search=six, trials=1, fresh=240)
-    # A generation is 6 trials per goal and run, a winner and chance are 2 · 30: as much as 10 generations.
-    left = Left(config)
-
-    def after(generation: int, seconds: float) -> float | None:
-        return left.after(Step(generation, 3, [1.0], 1.0, 12, seconds))
-
-    assert after(0, 60.0) is None  # it compiled meanwhile
-    assert after(1, 2.0) == pytest.approx(2 * (2 + 10))
-    assert after(2, 4.0) == pytest.approx(3 * (1 + 10))  # the mean of the last few
-    assert after(3, 3.0) == pytest.approx(3 * 10)
-    assert Left(config).after(Step(2, 3, [1.0], 1.0, 12, 60.0)) is None  # the first after a resume
-    slow = Left(config)
-    assert slow.after(Step(0, 3, [1.0], 1.0, 12, 600.0)) == pytest.approx(600 * (3 + 10))
-    assert slow.after(Step(1, 3, [1.0], 1.0, 12, 500.0)) == pytest.approx(500 * (2 + 10))
 
 
 def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told(tmp_path: Path) -> None:

@@ -13,22 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import distal
-from distal import (
-    GeneticAlgorithm,
-    HillClimbing,
-    InputError,
-    Islands,
-    Race,
-    Restarts,
-    Rule,
-    evolve,
-    reproduce,
-    resume,
-)
+from distal import GeneticAlgorithm, InputError, Islands, Race, Restarts, Rule, evolve, reproduce, resume
 from distal.cli import main
 from distal.search.contents import summary
 from distal.search.recorder import Step
@@ -291,15 +279,6 @@ def test_two_processes_cannot_work_in_one_folder(tmp_path: Path) -> None:
             resume(tmp_path / "run")
 
     evolve("dsp", **{**SMALL, "generations": 1}, out=tmp_path / "run", progress=meddle)
-
-
-def test_hill_climbing_evolves_with_the_same_code(tmp_path: Path) -> None:
-    evolved = evolve("hc", **SMALL, search=GeneticAlgorithm(elites="kept"), out=tmp_path / "hc")
-    assert evolved.best.shape == (2, 5)
-    assert (np.diff(evolved.best) <= 0).all()  # kept elites keep their fitness
-    assert [winner.selected for winner in evolved.winners] == evolved.best.min(axis=1).tolist()
-    path = tmp_path / "hc" / "winners" / "run-02.json"
-    assert HillClimbing.load(path) == evolved.winners[1].learner
 
 
 def test_an_evolved_climber_can_be_climbed_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

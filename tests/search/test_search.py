@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from distal import CMA, GeneticAlgorithm, InputError, Runner, evolve, resume
+from distal import CMA, GeneticAlgorithm, InputError, Islands, Race, Restarts, Runner, evolve, resume
 from distal.model.draws import child_seed
 from distal.search import registry
+from distal.search.contents import summary
 from distal.search.genotypes import Genotypes
 from distal.search.search import Algorithm, Search, ask_all
-from tests.evolutions import TINY, Stop, contents, stop_after
+from tests.evolutions import FEW, TINY, Stop, contents, stop_after
 from tests.given import some
+from tests.refusals import refused
 
 # ------------------------------------------------------------------ a new search: this is all of it
 
@@ -44,9 +46,6 @@ class RandomSearch(Algorithm):
         return RandomDraws(discrete, continuous, seed, self.population)
 
 
-SMALL: dict[str, Any] = {**TINY, "generations": 3}
-
-
 @pytest.fixture(autouse=True)
 def known() -> Iterator[None]:
     registry.register(RandomSearch)
@@ -54,26 +53,45 @@ def known() -> Iterator[None]:
     del registry.ALGORITHMS["random"]
 
 
-@pytest.mark.parametrize("learner", ["dsp", "hc"])
-@pytest.mark.parametrize("search", [RandomSearch(), GeneticAlgorithm(population=6), CMA(population=6)])
+AVERAGED = GeneticAlgorithm(population=6, elite_count=2, elites="averaged")
+UNIFORM = GeneticAlgorithm(population=6, elite_count=2, parents="elites", mixing="uniform")
+SEARCHES: list[tuple[str, Algorithm, int]] = [  # what is evolved, how, and the number of finalists
+    *(("dsp", search, 0) for search in (RandomSearch(), GeneticAlgorithm(population=6), CMA(population=6))),
+    ("hc", CMA(population=6), 0),
+    ("hc", Race(AVERAGED, heats=2), 0),
+    ("dsp", Islands(FEW, 2, exchange=2), 3),
+    ("dsp", Restarts(UNIFORM, every=3), 2),
+    ("dsp", Race(Restarts(Islands(AVERAGED, 2, exchange=1), every=4)), 0),
+]
+
+
+@pytest.mark.parametrize(("learner", "search", "finalists"), SEARCHES)
 def test_a_run_that_stops_in_any_generation_resumes_to_the_same_bytes(
-    search: Algorithm, learner: str, tmp_path: Path
+    learner: str, search: Algorithm, finalists: int, tmp_path: Path
 ) -> None:
-    whole = evolve(learner, **SMALL, search=search, out=tmp_path / "whole")
-    assert len(whole.winners) == 2
-    for generation in range(4):
+    options: Any = {**TINY, "generations": 5, "search": search, "finalists": finalists}
+    whole = evolve(learner, **options, out=tmp_path / "whole")
+    for generation in (0, 2, 3, 5):
         folder = tmp_path / str(generation)
         with pytest.raises(Stop):
-            evolve(learner, **SMALL, search=search, out=folder, progress=stop_after(generation))
-        assert resume(folder, engine=Runner(workers=2)).config.search == search
+            evolve(learner, **options, out=folder, progress=stop_after(generation))
+        again = resume(folder, engine=Runner(workers=2))
+        assert again.config.search == search
         assert contents(folder) == contents(tmp_path / "whole")
-    evolve(learner, **{**SMALL, "generations": 1}, search=search, out=tmp_path / "short")
-    resume(tmp_path / "short", generations=3)
-    assert contents(tmp_path / "short") == contents(tmp_path / "whole")
-    with pytest.raises(InputError, match="generations is 2, expected a whole number from 3"):
-        resume(tmp_path / "short", generations=2)
-    alone = evolve(learner, **{**SMALL, "runs": 1}, search=search)
+        assert [one.selected for one in again.winners] == [one.selected for one in whole.winners]
+    shown = summary(tmp_path / "whole")["runs"]
+    assert [one["best"] for one in shown] == [one.selected for one in whole.winners]
+    alone = evolve(learner, **{**options, "runs": 1})
     assert alone.best[0].tolist() == whole.best[0].tolist()
+
+
+def test_more_generations_of_a_finished_run_are_those_of_a_longer_one(tmp_path: Path) -> None:
+    for generations in (3, 1):
+        evolve("hc", **{**TINY, "generations": generations}, search=FEW, out=tmp_path / str(generations))
+    resume(tmp_path / "1", generations=3)
+    assert contents(tmp_path / "1") == contents(tmp_path / "3")
+    with pytest.raises(InputError, match="generations is 2, expected a whole number from 3"):
+        resume(tmp_path / "1", generations=2)
 
 
 def test_the_leader_is_the_best_of_the_current_generation() -> None:
@@ -99,9 +117,7 @@ def test_the_leader_is_the_best_of_the_current_generation() -> None:
 )
 def test_what_a_search_asks_for_has_to_fit(asked: Any, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RandomDraws, "ask", lambda search: asked)
-    with pytest.raises(InputError) as refusal:
-        ask_all([RandomSearch().begin(2, 1, 0)])
-    assert problem in str(refusal.value)
+    assert problem in refused(lambda: ask_all([RandomSearch().begin(2, 1, 0)]))
 
 
 @pytest.mark.parametrize("algorithm", [RandomSearch(), GeneticAlgorithm(population=5), CMA(population=5)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +13,6 @@ from PIL import Image
 
 from distal import HillClimbing, InputError, Settings, published_rule
 from distal.base.colours import LIGHT
-from distal.cli import main
 from distal.engines import Batch, reference
 from distal.learners import Learner
 from distal.learners.chance import Chance
@@ -28,7 +26,6 @@ from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from tests.batches import trials_of
-from tests.command_line import refusal
 from tests.mazes import T
 from tests.show.pages import lake
 
@@ -182,44 +179,3 @@ def test_without_the_encoder_mp4_is_refused_with_what_to_install(monkeypatch: py
     monkeypatch.setitem(__import__("sys").modules, "imageio_ffmpeg", None)
     with pytest.raises(InputError, match=r"MP4 needs an encoder.*pip install 'distal\[video\]'"):
         film.check_mp4()
-
-
-def test_the_command_writes_films_and_a_page_only_if_it_is_named(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["watch", "paper:1", "--steps", "20", "--after", "1,30"]
-    assert main([*command, "--gif", "a.gif", "--mp4", "a.mp4"]) == 0
-    assert sorted(path.name for path in here.iterdir()) == ["a.gif", "a.mp4"]
-    assert "film: a.gif" in capsys.readouterr().out
-    assert main([*command, "--gif", "b.gif", "--out", "b.html", "--episodes", "3", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
-    assert [scene["after"] for scene in data["scenes"]] == [1, 30]
-    assert (data["gif"], data["page"], data["episodes"]) == ("b.gif", "b.html", 3)
-    assert (here / "b.html").exists()
-
-
-def test_a_table_without_a_picture_has_no_film(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bare = TableTask(Table.of([[0], [1]], [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]), name="bare")
-    bare.save("bare.npz")
-    line = refusal(capsys, "watch", "hc", "--env", "bare.npz", "--gif", "a.gif", "--out", "a.html")
-    assert "bare has no picture that a film could show; write a page, without a film" in line
-    assert [path.name for path in here.iterdir()] == ["bare.npz"]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--after", "0"], "'0' should be 1 to 8 ascending numbers of episodes from 1 to 10000000"),
-        (["--after", "5,1"], "'5,1' should be 1 to 8 ascending numbers"),
-        (["--episodes", "3"], "--episodes is for the page; a film takes --after"),
-        (["--mp4", "a.gif"], "'a.gif' is named twice; give every file its own name"),
-        (["--against", "hc"], "a film shows one learner; leave out --against, or --gif and --mp4"),
-        (["--gif", "no/such/folder.gif"], "cannot write 'no/such/folder.gif': its folder does not exist"),
-    ],
-)
-def test_what_a_film_cannot_show_is_refused_in_one_line(
-    options: list[str], message: str, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    command = ["watch", "paper:1", "--after", "1", "--steps", "5", "--gif", "a.gif"]
-    assert message in refusal(capsys, *command, *options)
-    assert not list(here.iterdir())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +10,6 @@ import pytest
 import distal
 from distal.base.checks import InputError
 from distal.engines.batch import best_so_far
-from distal.learners import DEFAULT_CLIMBER
 from distal.model.settings import Settings
 from distal.show import watch
 from distal.show.watched import Watched
@@ -21,7 +17,6 @@ from distal.tasks.switching import Switch
 from distal.tasks.table import Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task
-from tests.command_line import output, output_json, refusal
 from tests.mazes import T
 from tests.show.pages import RING, SMALL, gym_task, ring
 
@@ -107,65 +102,3 @@ MANY = Table.of([[0], [1]], [[0, 1], [0, 1]], np.ones((100, 2, 2), int), np.zero
 def test_what_cannot_be_watched_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         watch.watch("evolved:1", **options)
-
-
-def test_the_command_refuses_an_environment_that_is_no_table(capsys: pytest.CaptureFixture[str]) -> None:
-    gym_task("CliffWalking-v1")
-    line = refusal(capsys, "watch", "paper:1", "--env", "FrozenLake-v1")
-    assert "FrozenLake-v1 is no table" in line
-    assert "the result of action 0 in state" in line
-    assert line.endswith("use distal learn\n")
-
-
-def test_watch_writes_a_page_and_tells_of_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    out = tmp_path / "a page.html"
-    words = ["watch", "paper:1", "--episodes", "5", "--steps", "9", "--hidden", "3", "--out", str(out)]
-    assert f"page: {out}" in output(capsys, *words, "--open")
-    assert opened == [out.as_uri()]
-    data = output_json(capsys, *words, "--against", "hc", "--sigma", "0.5", "--goal", "0", "--resample", "2")
-    assert data["bytes"] == out.stat().st_size
-    eps = watch.watch(
-        "paper:1", replace(DEFAULT_CLIMBER, sigma=0.5), goal=0, episodes=5, steps=9, hidden=3, resample=2
-    ).eps
-    assert [learner["best_ep"] for learner in data["learners"]] == eps.min(axis=1).tolist()
-    assert [learner["name"] for learner in data["learners"]] == ["paper:1", "hill climbing"]
-    assert (data["goal"], data["resample"], data["steps"]) == ("0", 2, 9)
-
-
-def test_the_command_takes_an_environment_as_learn_does(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = ["watch", "hc", "--episodes", "4", "--hidden", "3", "--out", str(tmp_path / "page.html")]
-    told = output(capsys, *words, "--env", "FrozenLake-v1", "--env-arg", "is_slippery=false")
-    assert "FrozenLake-v1: 4 episodes, seed 0" in told
-    data = output_json(
-        capsys, *words, "--env", "Taxi-v4", "--starts", "2", "--encode", "binary", "--goal", "1"
-    )
-    eps = watch.watch("hc", task=gym_task("Taxi-v4", starts=2), goal="1", episodes=4, hidden=3).eps
-    assert data["learners"][0]["best_ep"] == eps.min()
-    assert (data["task"]["name"], data["goal"], data["steps"]) == ("Taxi-v4", "1", 200)
-
-
-def test_the_command_takes_goals_that_move_and_sigmoid_neurons_as_learn_does(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = ["watch", "paper:1", "--against", "hc", "--episodes", "7", "--hidden", "3", "--steps", "9"]
-    words += ["--out", str(tmp_path / "page.html"), "--neurons", "sigmoid", "--switch", "3"]
-    told = output(capsys, *words, "--switch-to", "6,1")
-    assert "the way to 6: 7 episodes, the goal moves every 3, seed 0" in told
-    watched = watch.watch(
-        "paper:1", "hc", episodes=7, hidden=3, steps=9, neurons="sigmoid", switch=Switch(3, (6, 1))
-    )
-    for number, goal in ((1, "6"), (2, "1"), (3, "6")):
-        phase = watched.phases[number - 1]
-        cells = [str(number), goal, *map(str, phase["best_ep"]), f"{phase['chance']:.1f}"]
-        assert cells in [line.split() for line in told.splitlines()]
-    data = output_json(capsys, *words, "--switch-to", "6,1")
-    assert data["phases"] == watched.phases
-    assert (data["neurons"], data["switch"]) == ("sigmoid", {"every": 3, "goals": [6, 1]})
-    told = output(capsys, *words, "--switch", "1", "--episodes", "20")  # of many, the first and the last
-    assert re.findall(r"^ (\d+) ", told, re.MULTILINE) == [*map(str, range(1, 12)), "20"]

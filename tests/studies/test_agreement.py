@@ -86,6 +86,7 @@ def test_two_estimates_are_compared_by_textbook_tests() -> None:
 def test_p_values_agree_in_significance_and_direction(
     dsp: range, hc: range, paper: float, verdict: str
 ) -> None:
+    # A private function: it alone is given numbers that no reproduction would give.
     test, effect = agreement._test_lines("", paper, np.array(dsp), np.array(hc))
     assert test.verdict == verdict
     assert isinstance(effect.ours, float)

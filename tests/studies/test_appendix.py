@@ -179,6 +179,7 @@ def test_the_trials_are_those_of_each_rule_alone(tiny: tuple[Reproduction, Path]
 
 @pytest.mark.usefixtures("at_tiny_scale")
 def test_published_rules_are_not_run_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A private number: how many trials are many.
     monkeypatch.setattr(experiments, "_MANY", 1)
     result = reproduce("quick", rules="published", maze=T, steps=25, hidden=5)
     assert {name for name in result.seconds if name.startswith("appendix")} == {"appendix_narrow"}

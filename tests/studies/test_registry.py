@@ -86,6 +86,7 @@ class CountLuck(Study[Luck]):
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder with a study of somebody's own; after the test it is not known."""
+    # Private tables: what is known is forgotten again.
     for module, name in ((registry, "_known"), (plugins, "_imported"), (plugins, "_noted")):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -138,4 +139,5 @@ def test_what_is_no_study_or_has_the_name_of_another_is_refused(capsys: pytest.C
         Path("other.py").write_text(LUCK.replace('"luck"', f'"{name}"'))
         assert words in refusal(capsys, "--import", "other")
         sys.modules.pop("other", None)
+        # A private table, as above.
         registry._known.pop(name, None)

@@ -41,6 +41,7 @@ def test_the_published_rules_can_be_tested_instead(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(Experiments.SCALES, "quick", replace(TINY, generations=1, episodes=30))
+    # A private number: how many trials are many.
     monkeypatch.setattr(experiments, "_MANY", 5)
     assert main(["reproduce", "--rules", "published", "--out", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()

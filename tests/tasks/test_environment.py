@@ -67,11 +67,7 @@ def test_the_agent_senses_walls_and_the_way_to_the_goal_ends_the_episode() -> No
 
 
 @pytest.mark.parametrize(
-    ("reward", "rewards"),
-    [
-        ("episode", [0, 0, 0, 0, -(5 + 2 + 5)]),
-        ("step", [-1, -1, -1 - 5, -1, -1 - 2]),
-    ],
+    ("reward", "rewards"), [("episode", [0, 0, 0, 0, -(5 + 2 + 5)]), ("step", [-1, -1, -1 - 5, -1, -1 - 2])]
 )
 def test_an_episode_that_fails_is_truncated_and_returns_minus_its_ep(
     reward: str, rewards: list[float]

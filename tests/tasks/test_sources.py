@@ -142,7 +142,8 @@ def test_a_task_is_made_again(tmp_path: Path) -> None:
 def test_an_environment_is_made_again_with_the_edges_that_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
     task: Any = task_of("CartPole-v1", starts=2)
     data = kept(task)
-    monkeypatch.setattr(EnvTask, "_look", None)  # nothing has to be seen again
+    # A private method: nothing has to be seen again.
+    monkeypatch.setattr(EnvTask, "_look", None)
     again = rebuilt(data)
     assert isinstance(again, EnvTask)
     assert kept(again) == data

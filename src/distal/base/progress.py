@@ -1,7 +1,7 @@
-"""Progress at the foot of a terminal: how far the work is, how fast it goes, how long it will take.
+"""Progress of long work: how far it is, how fast it goes, how long it will take.
 
-Where stderr is no terminal, a command writes a line a minute, and Python shows nothing. rich, which
-draws, is imported with the first line.
+A terminal shows it at its foot (`Display`). Where stderr is no terminal, a command writes a line a
+minute (`Lines`), and Python shows nothing. rich, which draws, is imported with the first line.
 No thread draws: processes are forked while work is under way.
 """
 
@@ -61,28 +61,34 @@ def checked(progress: Any) -> Any:
 
 @contextmanager
 def followed(
-    progress: Any, label: str, episodes: int, seconds: Callable[[], float]
-) -> Iterator[Callable[[int], None] | None]:
-    """Yield the function that is told of the episodes that are run.
+    progress: Any,
+    label: str,
+    total: int | None,
+    seconds: Callable[[], float | None] = lambda: None,
+    **options: Any,
+) -> Iterator[Any]:
+    """Yield the listener that hears of the work.
 
     Args:
-        progress: The caller's function; `Lines`, for a command; False for nothing; None for a display on
-            the terminal, if there is one.
+        progress: The caller's function; `LINES`, from a command; False for nothing; None for a display
+            on the terminal, if there is one.
         label: The word for the work, as "learning".
-        episodes: How many episodes there will be.
-        seconds: Estimates how long they take.
+        total: How many episodes there will be; None if nobody knows.
+        seconds: Estimates how long they take; called for a display.
+        **options: As in `Shown`.
 
     Yields:
-        The function, or None.
+        A `Shown`, the caller's function, or None.
     """
     given = checked(progress)
-    if isinstance(given, Lines):
-        given.begin(label, episodes, seconds())
-    if given is not None or not on_terminal():
+    own = given is not None and given is not LINES
+    kind = None if own else Display if on_terminal() else given
+    if kind is None:
         yield given or None
         return
-    with Display(label, episodes, seconds=seconds()) as display:
-        yield display
+    estimate = seconds() if kind is Display else None  # lines wait for the measured pace
+    with kind(label, total, seconds=estimate, **options) as shown_:
+        yield shown_
 
 
 def on_terminal() -> bool:
@@ -112,11 +118,6 @@ def rate(pace: float, unit: str) -> str:
         return f"{pace:.1f} {unit}/s"
     scale = 10 ** (len(f"{pace:.0f}") - 2)
     return f"{round(pace / scale) * scale:,} {unit}/s"
-
-
-def announced(label: str, about: str, work: str, seconds: float) -> str:
-    """Return the line that stands before long work."""
-    return f"{label}: {', '.join(words for words in (about, work) if words)}; about {duration(seconds)}"
 
 
 def on_workers(executor: object) -> str:
@@ -189,53 +190,21 @@ class Count:
         return weight * measured + (1 - weight) * expected
 
 
-# ------------------------------------------------------------------ lines
-
-
-class Lines(Listener):
-    """Lines on stderr where it is no terminal: how long the work may take, and one a minute from then on."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.label, self.unit = "", "episodes"
-        self.count = Count(None, clock=clock)
-        self._written = clock()
-
-    def begin(self, label: str, total: int, seconds: float) -> None:
-        """Begin the work; say how long it may take, if that is long."""
-        self.label, self.count = label, Count(total, seconds, self.count.clock)
-        self._written = self.count.began
-        if seconds >= LONG:
-            sys.stderr.write(f"{announced(label, '', f'{total:,} {self.unit}', seconds)}\n")
-
-    def add(self, episodes: int, steps: int) -> None:
-        """Count more, and write a line if it is time."""
-        self.count.add(episodes, steps)
-        now = self.count.clock()
-        if now - self._written < MINUTE:
-            return
-        self._written = now
-        (pace, taken), left = self.count.paces(), self.count.left()
-        of = f" of {self.count.total:,}" if self.count.total else ""
-        words = [f"{self.label}: {self.count.done:,}{of} {self.unit}"]
-        words += [rate(taken, "steps") if taken else rate(pace, self.unit)]
-        words += [] if left is None else [f"about {duration(left)} left"]
-        sys.stderr.write(f"{'  '.join(words)}\n")
-
-
 # ------------------------------------------------------------------ showing
 
 
-class Display(Listener):
-    """Lines at the foot of a terminal while work is under way; leave it with `with`, and they are gone.
+class Shown(Listener):
+    """Work that is shown while it is done, and the part of it that is under way.
 
     Args:
-        label: What is done, as "learning".
+        label: The word for the work, as "learning".
         total: How many episodes, or whatever the unit is; None if nobody knows.
         unit: What is counted.
-        seconds: How long it may take, if that was estimated; work that is long is announced.
-        about: More of the announcement, as "20 generations".
-        left: Says how many seconds are left; by the episodes, if left out.
-        note: What is shown at the end of the line, whenever it is drawn.
+        seconds: How long it may take, if that was estimated.
+        about: More of the announcement of long work, as "20 generations".
+        left: Returns how many seconds are left; computed from the episodes if left out.
+        note: Returns the end of a line, whenever one is shown.
+        clock: Says what time it is, in seconds.
     """
 
     def __init__(
@@ -248,21 +217,100 @@ class Display(Listener):
         about: str = "",
         left: Callable[[], float | None] | None = None,
         note: Callable[[], str] = str,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.label, self.unit, self.note = label, unit, note
         self.detail = ""
-        self.count = Count(total, seconds)
+        self.count = Count(total, seconds, clock)
         self.left = self.count.left if left is None else left
         self.part: Count | None = None
-        self._slow = False  # whether parts take long enough for a line of their own
-        self._live: Any = None
-        self._drawn = 0.0
-        if total is not None and seconds is not None and seconds >= LONG:
-            sys.stderr.write(f"{announced(label, about, f'{total:,} {unit}', seconds)}\n")
-            self.draw()
+        work = f"{total:,} {unit}" if total is not None else ""
+        self._announcement = f"{label}: {', '.join(words for words in (about, work) if words)}"
+
+    def announce(self, seconds: float | None) -> bool:
+        """Say how long the work will take, if that is long."""
+        if self.count.total is None or seconds is None or seconds < LONG:
+            return False
+        sys.stderr.write(f"{self._announcement}; about {duration(seconds)}\n")
+        return True
 
     def __enter__(self) -> Self:
         return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the work."""
+
+    def add(self, episodes: int, steps: int) -> None:
+        """Count more, and show it now and then."""
+        self.count.add(episodes, steps)
+        if self.part is not None:
+            self.part.add(episodes, steps)
+        self.show()
+
+    def begin_part(self, label: str, total: int) -> None:
+        """Begin a part of the work."""
+        self.label, self.part = label, Count(total, clock=self.count.clock)
+        self.show()
+
+    @abstractmethod
+    def show(self) -> None:
+        """Show the work, if it is time."""
+
+    def pace_and_count(self, count: Count) -> tuple[str, str]:
+        """Return how fast it goes, and how much is done."""
+        (pace, steps), of = count.paces(), f" of {count.total:,}" if count.total else ""
+        fast = rate(steps, "steps") if steps else rate(pace, self.unit) if pace else ""
+        return fast, f"{count.done:,}{of} {self.unit}"
+
+
+class Lines(Shown):
+    """Lines on stderr: how long the work will take, as soon as its pace is known, then one a minute.
+
+    There is one more where a part ends, if another twentieth of the work is done.
+    """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._written, self._twentieths, self._announced = self.count.began, 0, False
+
+    def begin_part(self, label: str, total: int) -> None:
+        """Begin a part; say how far the work is, unless little was done since the last line."""
+        if int(20 * self.count.share) > self._twentieths:
+            self._write()
+        super().begin_part(label, total)
+
+    def show(self) -> None:
+        """Announce the work once its pace is known; write a line if the last one is a minute old."""
+        left = None if self._announced else self.left()
+        if left is not None:
+            self._announced = True
+            self.announce(self.count.clock() - self.count.began + left)
+        if self.count.clock() - self._written >= MINUTE:
+            self._write()
+
+    def _write(self) -> None:
+        self._written, self._twentieths = self.count.clock(), int(20 * self.count.share)
+        left, (pace, done) = self.left(), self.pace_and_count(self.count)
+        rest = "" if left is None else f"about {duration(left)} left"
+        words = [word for word in (done, pace, rest, self.detail, self.note()) if word]
+        sys.stderr.write(f"{self.label}: {'  '.join(words)}\n")
+
+
+LINES: Any = Lines  # the `progress` of a command
+
+
+class Display(Shown):
+    """Lines at the foot of a terminal while work is under way; at its end they are gone."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._slow = False  # whether parts take long enough for a line of their own
+        self._live: Any = None
+        self._drawn = 0.0
+        if self.announce(self.count.seconds):
+            self.draw()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -271,22 +319,16 @@ class Display(Listener):
             self._live.stop()
             self._live = None
 
-    def add(self, episodes: int, steps: int) -> None:
-        """Count more, and show it now and then."""
-        self.count.add(episodes, steps)
+    def begin_part(self, label: str, total: int) -> None:
+        """Begin a part, which has a line of its own where parts take long."""
         if self.part is not None:
-            self.part.add(episodes, steps)
+            self._slow = self.count.clock() - self.part.began >= _SHORTEST
+        super().begin_part(label, total)
+
+    def show(self) -> None:
+        """Draw, unless that was a moment ago or the work is short so far."""
         now = self.count.clock()
         if now - self._drawn >= _OFTEN and (self._live is not None or now - self.count.began >= _PATIENCE):
-            self.draw()
-
-    def begin_part(self, label: str, total: int) -> None:
-        """Begin a part of the work, which has a line of its own where parts take long."""
-        now = self.count.clock()
-        if self.part is not None:
-            self._slow = now - self.part.began >= _SHORTEST
-        self.label, self.part = label, Count(total)
-        if self._live is not None and now - self._drawn >= _OFTEN:
             self.draw()
 
     def draw(self) -> None:
@@ -330,12 +372,8 @@ class Display(Listener):
         if left is not None:
             words.append(f"{duration(left)} left")
         if alone or not whole:
-            pace, steps = count.paces()
-            if pace:
-                words.append(rate(steps, "steps") if steps else rate(pace, self.unit))
-            if self.part is None or not whole:
-                of = f" of {count.total:,}" if count.total else ""
-                words.append(f"{count.done:,}{of} {self.unit}")
+            pace, done = self.pace_and_count(count)
+            words += [pace, done] if self.part is None or not whole else [pace]
         if whole:
-            words += [word for word in (self.detail, self.note()) if word]
-        return words
+            words += [self.detail, self.note()]
+        return [word for word in words if word]

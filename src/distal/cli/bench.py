@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from distal import bench, engines
 from distal.base.checks import one_of
 from distal.base.machine import machine
+from distal.base.progress import followed
 from distal.bench import Row
 from distal.cli import Commands, add_command, add_options
 from distal.cli.options import check_cluster
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
 from distal.engines.gpu import cards
-
-T = TypeVar("T")
 
 
 def add(commands: Commands) -> None:
@@ -44,8 +43,7 @@ def run(args: argparse.Namespace) -> None:
     check_cluster(args)
     card = cards.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
-    measured = bench.run(args.engine, quick=args.quick, cluster=args.cluster)
-    rows = list(_spinning(measured, "measuring"))
+    rows = list(_measured(bench.run(args.engine, quick=args.quick, cluster=args.cluster)))
     if args.json:
         print_json(bench.report(rows, card))
     else:
@@ -54,16 +52,13 @@ def run(args: argparse.Namespace) -> None:
         show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
 
-def _spinning(rows: Iterable[T], label: str) -> Iterator[T]:
-    """Pass rows on as they come, with a spinner on stderr while one is being made, if it is a terminal."""
-    err = PlainConsole(stderr=True)
-    if not err.is_terminal:
-        yield from rows
-        return
-    with err.status(f"{label} ...") as status:
-        for count, row in enumerate(rows, start=1):
-            status.update(f"{label} ... {count} done")
+def _measured(rows: Iterable[Row]) -> Iterator[Row]:
+    """Pass rows on as they come, and count them on a terminal."""
+    with followed(None, "measuring", None, unit="rows") as counted:
+        for row in rows:
             yield row
+            if counted is not None:
+                counted(1)
 
 
 def _show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:

@@ -11,8 +11,9 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.comparison import Comparison, written
 from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
 from distal.studies.figures import blank, own_style, render, standalone
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
         resample=args.resample, seed=args.seed,
     )  # fmt: skip
     with options.runner_of(args) as runner:
-        comparison = plan.run(runner, progress_lines())
+        comparison = plan.run(runner, LINES)
     data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
     if args.out is not None:
         write_text(args.out, to_json(data) + "\n")

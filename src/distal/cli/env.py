@@ -10,8 +10,9 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
 from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines import Runner
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     with options.runner_of(args) as runner:
         chance = learn(
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
-            keep_ep=True, progress=progress_lines(), **settings,
+            keep_ep=True, progress=LINES, **settings,
         )  # fmt: skip
         about = described(task, chance, runner)
     if isinstance(task, TableTask) and args.save is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import cast
 
@@ -13,30 +12,17 @@ from rich.console import Console
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.display import with_error
-from distal.base.progress import (
-    LONG,
-    MINUTE,
-    Count,
-    Listener,
-    announced,
-    duration,
-    on_terminal,
-    on_workers,
-    rate,
-)
+from distal.base.progress import LINES
 from distal.cli import Commands, Parser, add_command, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
-from distal.cli.terminal import console, print_json, tell
-from distal.engines import Runner
+from distal.cli.terminal import console, print_json
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
 from distal.model.settings import Settings, SettingsDict
-from distal.search import following
 from distal.search.config import UNNAMED, WRAPPING, Config
 from distal.search.contents import contents_of
 from distal.search.evolve import configured, estimate, resume, start
 from distal.search.genetic import WORDS
-from distal.search.recorder import Step
 from distal.search.registry import ALGORITHMS, algorithm, options_of, wrapped
 from distal.search.results import Evolved
 from distal.search.run_folder import check_new, read_run
@@ -146,23 +132,17 @@ def run(args: argparse.Namespace) -> None:
     if config is None:
         _refuse_with_resume(args)
         stored, state, _ = read_run(out)
-        known = contents_of(Path(out), stored, state).config
-    else:
-        known = config
+        contents_of(Path(out), stored, state)
     hint = f"continue with: {resume_command(f'./{out}' if out.startswith('-') else out)}"
     with (
         options.resumable(hint, Path(out) / "config.json"),
         options.runner_of(args, at_once=True) as runner,
     ):
-        lines = None if on_terminal() else _Lines(known, runner.executor)
-        telling, progress = runner.telling(lines), None if lines is None else lines.hear
-        if lines is not None:
-            _announce(config, runner)
         if config is None:
             numbers = {"generations": args.generations, "budget": args.budget}
-            evolved = resume(out, **numbers, engine=telling, progress=progress)
+            evolved = resume(out, **numbers, engine=runner, progress=LINES)
         else:
-            evolved = start(config, telling, out, args.force, progress)
+            evolved = start(config, runner, out, args.force, LINES)
     if args.json:
         winners = [winner.to_dict() for winner in evolved.winners]
         described = evolved.config.to_dict()
@@ -204,51 +184,6 @@ def _configured(args: argparse.Namespace) -> Config:
     estimate(config).check()
     check_new(args.out, config.runs, args.force)
     return config
-
-
-def _announce(config: Config | None, runner: Runner) -> None:
-    """Say how long a new evolution may take, if that is long."""
-    seconds = 0.0 if config is None else following.seconds_of(config, runner)
-    if config is not None and seconds >= LONG:
-        work = f"{following.episodes_of(config):,} episodes"
-        tell(announced(following.LABEL, following.words(config), work, seconds))
-
-
-class _Lines(Listener):
-    """Lines on stderr where it is no terminal: of generations now and then, and once a minute within one."""
-
-    def __init__(self, config: Config, cluster: Executor | None) -> None:
-        self.cluster = cluster
-        self.work = "the first population"
-        self.count = Count(None)
-        self.written = self.count.began
-        self.left = following.Left(config)
-
-    def add(self, episodes: int, steps: int) -> None:
-        """Hear of more episodes of a generation."""
-        self.count.add(episodes, steps)
-        now = self.count.clock()
-        if now - self.written >= MINUTE:
-            self.written = now
-            pace, taken = self.count.paces()
-            fast = rate(taken, "steps") if taken else rate(pace, "episodes")
-            tell(f"{self.work}: {self.count.done:,} episodes  {fast}")
-
-    def hear(self, step: Step) -> None:
-        """Hear of a generation."""
-        ended = step.generation == step.generations
-        taken = self.count.steps
-        self.work = "winners, measured again" if ended else f"generation {step.generation + 1:,}"
-        self.count = Count(None)
-        left = self.left.after(step)
-        scores = f"best {min(step.best):z.2f}  mean {step.mean:z.2f}"
-        done, unit = (taken, "steps") if taken else (step.evaluations, "evaluations")  # cpu counts no steps
-        text = f"{scores}  {rate(done / step.seconds, unit)}  {on_workers(self.cluster)}".rstrip()
-        often = max(1, step.generations // 20)
-        if step.generation % often == 0 or ended:
-            self.written = self.count.began
-            rest = "" if left is None else f"  about {duration(left)} left"
-            tell(f"generation {step.generation:,} of {step.generations:,}  {text}{rest}")
 
 
 def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:

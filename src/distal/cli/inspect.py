@@ -12,8 +12,9 @@ from distal.base.checks import counted, folder
 from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
 from distal.evaluation.inspection_plan import InspectionPlan
 from distal.evaluation.row_figures import row_cells
@@ -64,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
         trials=args.trials, resample=args.resample, seed=args.seed,
     )  # fmt: skip
     with options.runner_of(args) as runner:
-        found = plan.run(runner, progress_lines())
+        found = plan.run(runner, LINES)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)

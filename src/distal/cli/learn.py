@@ -14,8 +14,9 @@ from distal.base import memory
 from distal.base.checks import InputError, counted
 from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, options
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
@@ -74,7 +75,7 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
         result = learn(
             learner, task=task, episodes=args.episodes, trials=args.trials, resample=args.resample,
             switch=switch, seed=args.seed, engine=runner, keep_ep=True, chance=beside,
-            keep_weights=args.save is not None, progress=progress_lines(), **settings,
+            keep_weights=args.save is not None, progress=LINES, **settings,
         )  # fmt: skip
     if args.csv is not None:
         write_pieces(args.csv, (piece.encode() for piece in result.csv_pieces()))

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
 from distal.base.checks import InputError, counted, shown, suggestion
+from distal.base.progress import followed
 from distal.cli import Parser, add_options, number
-from distal.cli.terminal import progress, tell
+from distal.cli.terminal import tell
 from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.learners import DEFAULTS, Learner, find_learner
@@ -306,7 +307,7 @@ def task(args: argparse.Namespace) -> Task[Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
-    with progress("exploring", None, "states") as advance:
+    with followed(None, "exploring", None, unit="states") as advance:
         return task_of(
             name,
             args=dict(args.env_arg or ()) or None,

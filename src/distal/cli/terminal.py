@@ -1,4 +1,4 @@
-"""Output for a person at a terminal: tables on stdout, progress on stderr."""
+"""Output for a person at a terminal: tables on stdout, refusals on stderr."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -16,8 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.files import to_json
-from distal.base.progress import Display, Lines, on_terminal
-from distal.engines import Progress as Advance
 
 TABLE = 80  # columns that every table fits in
 NARROWEST = 120  # columns, where output is not a terminal and has no width
@@ -75,21 +71,6 @@ class PlainConsole(Console):
     def on_broken_pipe(self) -> None:
         """Leave a reader that has gone to the command line."""
         raise BrokenPipeError
-
-
-def progress_lines() -> Lines | None:
-    """Return what writes a line a minute if stderr is no terminal; a terminal shows progress by itself."""
-    return None if on_terminal() else Lines()
-
-
-@contextmanager
-def progress(label: str, total: int | None, unit: str = "episodes") -> Iterator[Advance | None]:
-    """Show a bar over this many episodes, or whatever the unit is, if stderr is a terminal."""
-    if not on_terminal():
-        yield None
-        return
-    with Display(label, total, unit) as display:
-        yield display
 
 
 def new_table(*columns: str | Text, wrap: bool = False) -> Table:

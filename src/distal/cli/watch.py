@@ -13,8 +13,9 @@ from rich.table import Table
 from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
+from distal.base.progress import LINES
 from distal.cli import Commands, add_command, add_options, options, whole
-from distal.cli.terminal import console, new_table, print_json, progress_lines, visible
+from distal.cli.terminal import console, new_table, print_json, visible
 
 if TYPE_CHECKING:
     from distal.show.scenes import Scene
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> None:
         if not args.json:
             _show_film(shown, list(films.values()))
     if page is not None:
-        watched = watch.run(trials, args.seed, progress_lines())
+        watched = watch.run(trials, args.seed, LINES)
         write_text(page, watched.to_html())
         size = Path(page).stat().st_size
         written = {"page": page, "bytes": size, **written, **watched.to_dict()}

@@ -20,6 +20,7 @@ from distal.model.draws import MAX_COUNT, MAX_SEED
 from distal.model.settings import Settings
 from distal.networks import network_for
 from distal.tasks.switching import Switch
+from distal.tasks.table import Table
 from distal.tasks.task import Task, checked_task
 
 EPs: TypeAlias = NDArray[Any]  # int32; float64 where those of a task are no whole numbers
@@ -143,6 +144,22 @@ class Batch:
     def last_goal(self) -> int:
         """The highest number of a goal."""
         return int(self.goals.max())
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table of its task, if it has one; refused if it does not fit the task."""
+        task, table = self.task, self.task.table(self.settings)
+        if table is None:
+            return None
+        instance("the table of the task", table, Table, "a Table, or None")
+        if (table.inputs, table.outputs) != (task.inputs, task.outputs):
+            raise InputError(
+                f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
+                f"the task {task.inputs} and {task.outputs}"
+            )
+        if table.goals <= self.last_goal:
+            raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
+        return table
 
     @cached_property
     def columns(self) -> NDArray[np.int32]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
-from typing import ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, instance
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine, imported
-from distal.learners import Learner, dsp, hill_climbing
+from distal.learners import Learner, dsp
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
+from distal.learners.eligibility import Eligibility
+from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.genes import Decoded
+from distal.learners.hebbian import MINUS, PLUS
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import Settings
-from distal.tasks.table import Table
 
 COMPILED_INPUTS, COMPILED_OUTPUTS = 64, 16  # bits of a long word, lanes of a vector: what engine cpu takes
 
@@ -35,39 +37,24 @@ class CompiledEngine(Engine):
     def supports(self, batch: Batch) -> str | None:
         """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         instance("batch", batch, Batch, "a Batch")
-        try:
-            self.table(batch)
-        except InputError as error:
-            return str(error)
-        return None
-
-    def table(self, batch: Batch) -> Table:
-        """Return the table of a batch's task; refuse a batch that the engine cannot run."""
         unknown = batch.settings.unknown_to(self.name)
         if unknown is not None:
-            raise InputError(f"{unknown}; {instead(batch)}")
+            return f"{unknown}; {instead(batch)}"
         if batch.kind not in self.kinds:
-            raise InputError(
-                f"engine {self.name} has no code for learners of kind {batch.kind.kind!r}; {instead(batch)}"
-            )
-        task, table = batch.task, batch.task.table(batch.settings)
+            kind = batch.kind.kind
+            return f"engine {self.name} has no code for learners of kind {kind!r}; {instead(batch)}"
+        try:
+            table = batch.table
+        except InputError as error:
+            return str(error)
         if table is None:
-            raise InputError(f"{task.name} has no table, which engines cpu and gpu need; {instead(batch)}")
-        instance("the table of the task", table, Table, "a Table, or None")
-        # What the kernels rely on: goals within the table, and networks of a shape that they are made for.
+            return f"{batch.task.name} has no table, which engines cpu and gpu need; {instead(batch)}"
         if table.inputs > COMPILED_INPUTS or table.outputs > COMPILED_OUTPUTS:
-            raise InputError(
+            return (
                 f"the task has {table.inputs} inputs and {table.outputs} actions, compiled engines take "
                 f"at most {COMPILED_INPUTS} and {COMPILED_OUTPUTS}; {instead(batch)}"
             )
-        if (table.inputs, table.outputs) != (task.inputs, task.outputs):
-            raise InputError(
-                f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
-                f"the task {task.inputs} and {task.outputs}"
-            )
-        if table.goals <= batch.last_goal:
-            raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
-        return table
+        return None
 
 
 def instead(batch: Batch) -> str:
@@ -82,49 +69,46 @@ def instead(batch: Batch) -> str:
 class PackedLearners(NamedTuple):
     """The learners of a batch as arrays."""
 
-    climbing: bool  # whether they hill-climb; else they are rules
+    climbing: bool  # whether they climb; else they are rules
     numbers: NDArray[np.float32]  # (learners, 4): η, θ, α_h, α_o of rules; (learners, 3): σ, α_h, α_o
-    changes: NDArray[np.int8]  # (rules, 16, 2): by trace bits and m; of climbers none
+    # What else an update takes. DSP: int8 (rules, 16, 2), the changes by trace bits and m; eligibility
+    # traces: float32 (rules, 2, 4), A, B, C, D for m = −1 and +1; climbers: float32 (climbers), the factor
+    # of σ after a success, 1 if it stays.
+    own: NDArray[Any]
     resample: int  # draw fresh weights every so many episodes; 0: never
 
 
-def _rules(batch: Batch) -> PackedLearners:
-    rules = batch.learners
-    if isinstance(rules, Decoded):
-        numbers, changes = rules.numbers, rules.discrete
+def columns(batch: Batch, *names: str) -> NDArray[np.float32]:
+    """Return some numbers of each learner, (learners, names)."""
+    learners = batch.learners
+    if isinstance(learners, Decoded):
+        found = learners.numbers[:, [batch.kind.names.index(name) for name in names]]
     else:
-        numbers = np.array(list(map(attrgetter(*dsp.NUMBERS), rules)), np.float64)
-        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], rules)], np.int8)
-    return PackedLearners(False, numbers.astype(np.float32), changes.reshape(-1, 16, 2), batch.resample or 0)
-
-
-def _climbers(batch: Batch) -> PackedLearners:
-    climbers = batch.learners
-    if isinstance(climbers, Decoded):
-        numbers = climbers.numbers
-    else:
-        numbers = np.array(list(map(attrgetter(*hill_climbing.NUMBERS), climbers)), np.float64)
-    return PackedLearners(True, numbers.astype(np.float32), _NO_CHANGES, batch.resample or 0)
-
-
-def _chance(batch: Batch) -> PackedLearners:
-    """Return a climb that starts over in every episode, so that its σ is never used."""
-    numbers = [(0.0, one.alpha_h, one.alpha_o) for one in cast(Sequence[Chance], batch.learners)]
-    return PackedLearners(True, np.array(numbers, np.float32), _NO_CHANGES, resample=1)
-
-
-_NO_CHANGES = np.empty((0, 16, 2), np.int8)
-# The kinds of learners that both compiled engines have code for.
-_PACKED: dict[type[Learner], Callable[[Batch], PackedLearners]] = {
-    Rule: _rules,
-    HillClimbing: _climbers,
-    Chance: _chance,
-}
+        found = np.array(list(map(attrgetter(*names), learners)), np.float64).reshape(-1, len(names))
+    return np.ascontiguousarray(found, np.float32)
 
 
 def packed_learners(batch: Batch) -> PackedLearners:
     """Return the learners of a batch that a compiled engine supports."""
-    return _PACKED[batch.kind](batch)
+    kind, resample = batch.kind, batch.resample or 0
+    if kind is Rule:
+        if isinstance(batch.learners, Decoded):
+            changes = batch.learners.discrete
+        else:
+            changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], batch.learners)], np.int8)
+        return PackedLearners(False, columns(batch, *dsp.NUMBERS), changes.reshape(-1, 16, 2), resample)
+    if kind is Eligibility:
+        numbers = columns(batch, "eta", "eta", "alpha_h", "alpha_o")  # without θ, whose place is unused
+        return PackedLearners(False, numbers, columns(batch, *MINUS, *PLUS).reshape(-1, 2, 4), resample)
+    scales = columns(batch, "alpha_h", "alpha_o")
+    sigma, factor = np.zeros((len(scales), 1), np.float32), np.ones(len(scales), np.float32)
+    if kind is Chance:  # a climb that starts over in every episode, so that its σ is never used
+        resample = 1
+    else:
+        sigma = columns(batch, "sigma")
+    if kind is EvolutionStrategy:
+        factor = columns(batch, "factor").ravel()
+    return PackedLearners(True, np.hstack([sigma, scales]), factor, resample)
 
 
 def packed_changes(changes: NDArray[np.int8]) -> NDArray[np.uint32]:

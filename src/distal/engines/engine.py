@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 from distal.base import machine, memory
 from distal.base.checks import InputError, flag, function, instance, integer, one_of
@@ -25,8 +25,30 @@ _log = logging.getLogger("distal")
 Progress = Callable[[int], None]  # told how many more episodes have been run
 
 
+class Asked(NamedTuple):
+    """How the trials of a batch are run, and what is kept of them; the arguments of `Engine.run`."""
+
+    keep_weights: bool = False
+    keep_ep: bool = False
+    workers: int | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def of(
+        cls, keep_weights: object, keep_ep: object, workers: int | None, progress: Progress | None
+    ) -> Asked:
+        """Check what a caller asks for."""
+        return cls(
+            flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers),
+            function("progress", progress),
+        )  # fmt: skip
+
+
 class Engine(ABC):
-    """Runs the trials of batches. A subclass has `run`, and `supports` if there are batches it cannot run."""
+    """Runs the trials of batches. A subclass has `trials`, and `supports` if there are batches it cannot run.
+
+    Callers use `run`, which checks what it is given; `trials` and `begin` need not check it again.
+    """
 
     name: ClassVar[str]
     on_processors: ClassVar[bool] = True  # whether its workers are processors
@@ -52,7 +74,6 @@ class Engine(ABC):
         """Compile what a batch needs, before several processes begin and each would do so."""
         instance("batch", batch, Batch, "a Batch")
 
-    @abstractmethod
     def run(
         self,
         batch: Batch,
@@ -77,47 +98,24 @@ class Engine(ABC):
         Raises:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
+        asked = Asked.of(keep_weights, keep_ep, workers, progress)
+        self.check()
+        refused = self.supports(batch)
+        if refused is not None:
+            raise InputError(refused)
+        return self.trials(batch, asked)
 
-    def begin(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Callable[[], Trials]:
-        """Return a function that waits for the trials of a batch; start them now if the engine `overlaps`.
+    @abstractmethod
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch that the engine supports."""
 
-        Args:
-            batch: As in `run`.
-            keep_weights: As in `run`.
-            keep_ep: As in `run`.
-            workers: As in `run`.
-            progress: As in `run`.
-
-        Returns:
-            A function that returns what `run` returns.
-
-        Raises:
-            InputError: If an argument is wrong, or the engine cannot run the batch.
-        """
-        asked: dict[str, Any] = {"keep_weights": keep_weights, "keep_ep": keep_ep, "workers": workers}
-        return partial(self.run, batch, **asked, progress=progress)
+    def begin(self, batch: Batch, asked: Asked) -> Callable[[], Trials]:
+        """Return a function that waits for the trials of a batch; start them now if the engine `overlaps`."""
+        return partial(self.trials, batch, asked)
 
     def overlaps(self, workers: int | None = None) -> bool:
         """Return whether `begin` starts a batch, so that batches can overlap."""
         return False
-
-
-def checked_call(
-    batch: Batch, keep_weights: bool, keep_ep: bool, workers: int | None, progress: Progress | None
-) -> tuple[bool, bool, int | None]:
-    """Check what any engine is asked for; return the two flags and the workers as plain values."""
-    instance("batch", batch, Batch, "a Batch")
-    if progress is not None:
-        function("progress", progress)
-    return flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers)
 
 
 def checked_workers(workers: int | None) -> int | None:
@@ -142,14 +140,9 @@ def load(name: str) -> Engine:
     return engine
 
 
-said_instead: set[str] = set()  # the engines that `say_instead` has named
-
-
 def say_instead(engine: str, reason: str) -> None:
-    """Say which engine is used where none was asked for, and why not another; once for each engine."""
-    if engine not in said_instead:
-        said_instead.add(engine)
-        _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
+    """Say which engine is used where none was asked for, and why not another."""
+    _log.warning("engine %s is used; %s", engine, reason.partition(";")[0])
 
 
 def imported(name: str) -> Engine:

@@ -88,17 +88,16 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
     Args:
         batch: A batch of such trials.
         episodes: How many episodes.
-        runner: Runs them.
+        runner: Runs them, and is suited for the batch.
     """
-    suited = runner.suited(batch)
-    known = seconds(episodes, batch.kind.kind, suited) * cost(batch.task, batch.settings, suited.engine)
-    if suited.engine in _KEPT or known < _WORTH:
+    known = seconds(episodes, batch.kind.kind, runner) * cost(batch.task, batch.settings, runner.engine)
+    if runner.engine in _KEPT or known < _WORTH:
         return known
-    if suited.engine == "reference":
+    if runner.engine == "reference":
         one = _measured(batch)
     else:
-        one, _ = _measured_on(load(suited.engine), batch) or (None, 0)
-    return known if one is None else episodes * one / _workers(suited)
+        one, _ = _measured_on(load(runner.engine), batch) or (None, 0)
+    return known if one is None else episodes * one / _workers(runner)
 
 
 def steps_a_second(batch: Batch, runner: Runner) -> tuple[float, int] | None:

@@ -14,7 +14,7 @@ import numpy as np
 from distal.base.checks import integer, number
 from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials, best_so_far, named_in_errors
-from distal.engines.engine import Engine, Progress, checked_call
+from distal.engines.engine import Asked, Engine, Progress
 from distal.engines.processes import processes_for
 from distal.learners import PlasticNetwork, Trial
 from distal.networks import Episode, Weights, network_for
@@ -86,17 +86,9 @@ class Reference(Engine):
         """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
         return processes_for(batch, workers, _WORTH)
 
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Trials:
-        """Run all trials of a batch, as every engine does."""
-        keep_weights, keep_ep, _ = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch."""
+        keep_weights, keep_ep, _, progress = asked
         best = np.empty((len(batch), len(batch.recorded)), _eps(batch))
         eps = np.empty((len(batch), batch.episodes), _eps(batch)) if keep_ep else None
         weights, cut, steps = [], 0, 0

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from copy import copy
 
-from distal.base.checks import InputError, function
+from distal.base.checks import InputError, flag, function
 from distal.engines.batch import Batch, Trials
 from distal.engines.engine import (
     AUTO,
     CHOICES,
     DEFAULT,
+    Asked,
     Engine,
     Progress,
     checked_workers,
@@ -53,9 +54,10 @@ class Runner:
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
         if workers is not None:
-            self.loaded.check(self._workers_of(self))
+            self.loaded.check(self._workers)
         self._others: dict[str, Runner] = {}  # what batches went to instead
-        self._pools: list[Spread] = []  # processes for an engine that needs them, once there are any
+        self._said: set[str] = set()  # of which of them it was said
+        self._pools = _Pools()  # processes for an engine that needs them, once there are any
         self._progress: Progress | None = None
 
     @classmethod
@@ -92,7 +94,7 @@ class Runner:
 
     def _copy(self) -> Runner:
         runner = copy(self)
-        runner._others, runner._pools = {}, []
+        runner._others, runner._pools = {}, _Pools()
         return runner
 
     def suited(self, batch: Batch) -> Runner:
@@ -106,9 +108,11 @@ class Runner:
             other = self._others[name]
             refusal = other.loaded.supports(batch)
             if refusal is None:
-                if self.asked or name == CHOICES[-1]:  # the last is slow, which everybody wants to know
+                # Of the last one, which is slow, everybody hears.
+                if name not in self._said and (self.asked or name == CHOICES[-1]):
                     say_instead(name, reason)
-                return other
+                    self._said.add(name)
+                return other.telling(self._progress)
             reason = refusal
         raise InputError(reason)
 
@@ -134,31 +138,33 @@ class Runner:
         Raises:
             InputError: If an argument is wrong, or the engine cannot run the batch.
         """
-        suited = self.suited(batch)
-        workers = self._workers_of(suited)
-        return suited._engine_for(batch).run(
-            batch,
-            keep_weights=keep_weights,
-            keep_ep=keep_ep,
-            workers=workers,
-            progress=self._progress if progress is None else progress,
-        )
+        asked = Asked.of(keep_weights, keep_ep, None, progress)
+        return self.suited(batch).trials(batch, asked)
+
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch that the runner is `suited` for; the workers are its own."""
+        own = self._own(asked)
+        return self._engine_for(batch).trials(batch, own)
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
-        suited = self.suited(batch)
-        return suited._engine_for(batch).begin(
-            batch, keep_ep=keep_ep, workers=self._workers_of(suited), progress=self._progress
-        )
+        suited, asked = self.suited(batch), Asked(keep_ep=flag("keep_ep", keep_ep))
+        return suited._engine_for(batch).begin(batch, suited._own(asked))
 
     @property
     def overlaps(self) -> bool:
         """Whether `begin` starts a batch before it is waited for, so that batches can overlap."""
-        return self.loaded.overlaps(self._workers_of(self))
+        return self.loaded.overlaps(self._workers)
 
-    def _workers_of(self, suited: Runner) -> int | None:
-        """Return the workers for an engine; with engine auto they are processors, and no cards."""
-        return self.workers if suited.loaded.on_processors or not self.auto else None
+    @property
+    def _workers(self) -> int | None:
+        """The workers of the engine; with engine auto they are processors, and no cards."""
+        return self.workers if self.loaded.on_processors or not self.auto else None
+
+    def _own(self, asked: Asked) -> Asked:
+        """Return what the engine is asked for: with the workers of this runner, and its listener."""
+        heard = self._progress if asked.progress is None else asked.progress
+        return asked._replace(workers=self._workers, progress=heard)
 
     def _engine_for(self, batch: Batch) -> Engine:
         """Return the engine, or processes that use it if it wants several for a batch.
@@ -171,6 +177,10 @@ class Runner:
         self.loaded.prepare(batch)
         if not self._pools or self._pools[-1].workers < count:
             pool = process_pool(count)
-            weakref.finalize(self, stop, pool)
+            weakref.finalize(self._pools, stop, pool)
             self._pools.append(Spread(pool, self.loaded))
         return self._pools[-1]
+
+
+class _Pools(list[Spread]):
+    """The processes of a runner and of its copies, which end when none of these is left."""

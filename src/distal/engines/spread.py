@@ -23,7 +23,7 @@ from distal.base.checks import InputError, shown
 from distal.base.plugins import Carried
 from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials
-from distal.engines.engine import Engine, Progress, checked_call, load
+from distal.engines.engine import Asked, Engine, load
 
 TASK = 1.0  # seconds that a task should take: much longer than handing it over
 SHORTEST = 0.1
@@ -86,24 +86,13 @@ class Spread(Engine):
         """Return why the workers' engine cannot run a batch; None if it can."""
         return self.engine.supports(batch)
 
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Trials:
-        """Run all trials of a batch on the executor's workers, as every engine does.
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch on the executor's workers.
 
-        `workers` is their number, if the executor does not report it. Raises a WorkError if a task
-        fails, or the executor takes no more work.
+        The workers that were asked for are their number, if the executor does not report it. Raises a
+        WorkError if a task fails, or the executor takes no more work.
         """
-        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-        refused = self.supports(batch)
-        if refused is not None:
-            raise InputError(refused)
+        keep_weights, keep_ep, workers, progress = asked
         kind = (batch.kind, batch.settings)
         pace = self.paces.get(kind, self.engine.pace * 100 / batch.settings.steps)
         wholes: list[NDArray[Any] | None] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from distal.base.checks import InputError, flag, integer, sequence
 from distal.base.progress import checked, followed
-from distal.engines import Progress, Runner, Trials, pace
+from distal.engines import Asked, Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import differences, in_sequence
 from distal.evaluation.result import Result
@@ -98,7 +98,7 @@ class ComparisonPlan:
             progress: As in `compare`.
         """
         batch = self.conditions.batch(self.learners[:1])
-        expected = partial(pace.expected, batch, self.most_episodes, runner)
+        expected = partial(pace.expected, batch, self.most_episodes, runner.suited(batch))
         with followed(progress, "comparing", self.most_episodes, expected) as hear:
             return self._compared(runner, hear)
 
@@ -109,8 +109,10 @@ class ComparisonPlan:
         done = 0
         for look in _looks(self.first, self.most, conditions.trials):
             more = conditions.batch(self.learners[:1], trials=look).part(done * goals, look * goals)
-            for one, kept in zip(self.all_learners, blocks, strict=True):
-                kept.append(runner.run(replace(more, learners=(one,)), progress=progress))
+            batches = [replace(more, learners=(one,)) for one in self.all_learners]
+            suited = [runner.suited(batch) for batch in batches]
+            for batch, own, kept in zip(batches, suited, blocks, strict=True):
+                kept.append(own.trials(batch, Asked(progress=progress)))
             done = look
             finals = [
                 np.concatenate([block.best[:, -1] for block in kept]).astype(np.float64)
@@ -119,19 +121,18 @@ class ComparisonPlan:
             if self.until_decided and all(low > 0 or high < 0 for low, high in in_sequence(finals)):
                 break
         results = []
-        for one, kept in zip(self.all_learners, blocks, strict=True):
-            suited = runner.suited(replace(more, learners=(one,)))
+        for one, by, kept in zip(self.all_learners, suited, blocks, strict=True):
             best = np.concatenate([block.best for block in kept])
             cut = sum(block.cut for block in kept)
             result = Result(
                 learner=one, task=conditions.task, settings=conditions.settings, trials=done,
                 resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
-                engine=suited.engine, workers=suited.workers, best=best, cut=cut,
+                engine=by.engine, workers=by.workers, best=best, cut=cut,
             )  # fmt: skip
             results.append(result)
-        own, chances = results[: len(self.learners)], results[len(self.learners) :]
+        learnt, chances = results[: len(self.learners)], results[len(self.learners) :]
         by_chance = dict(zip(self.chances, chances, strict=True))
-        beside = [replace(one, chance=by_chance.get(chance_for(one.learner))) for one in own]
+        beside = [replace(one, chance=by_chance.get(chance_for(one.learner))) for one in learnt]
         names = _named(self.learners)
         pairs = differences(names, finals, fixed=not self.until_decided)
         return Comparison(names, tuple(beside), tuple(pairs), self.most if self.until_decided else None)

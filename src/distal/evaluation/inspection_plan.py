@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, shown
 from distal.base.progress import checked, followed
 from distal.base.significance import holm
-from distal.engines import Progress, Runner, pace
+from distal.engines import Asked, Progress, Runner, pace
 from distal.evaluation.inspection import (
     SIGNALS,
     Effect,
@@ -85,7 +85,7 @@ class InspectionPlan:
             progress: As in `inspect`.
         """
         batch = self.conditions.batch(self.rules[:1])
-        expected = partial(pace.expected, batch, self.episodes, runner)
+        expected = partial(pace.expected, batch, self.episodes, runner.suited(batch))
         with followed(progress, "inspecting", self.episodes, expected) as hear:
             return self._found(runner, hear)
 
@@ -104,8 +104,12 @@ class InspectionPlan:
 
     def _evaluation(self, rule: Rule, runner: Runner, progress: Progress | None) -> tuple[Result, Usage]:
         """Evaluate a rule, and chance beside it, and count which rows it uses."""
-        own, chance = (evaluated(one, self.conditions, runner, progress) for one in (rule, chance_for(rule)))
-        usage = count_usage(self.conditions.batch([rule]), own.engine, progress)
+        batch, asked = self.conditions.batch([rule]), Asked(progress=progress)
+        own, chance = (
+            evaluated(one, self.conditions, runner.suited(one), asked)
+            for one in (batch, replace(batch, learners=(chance_for(rule),)))
+        )
+        usage = count_usage(batch, own.engine, progress)
         return replace(own, chance=chance), usage
 
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from distal.base.checks import flag, instance
 from distal.base.progress import followed
-from distal.engines import Progress, Runner, pace
+from distal.engines import Asked, Batch, Progress, Runner, pace
 from distal.evaluation.result import Result
 from distal.evaluation.trials import Conditions
 from distal.learners import Learner, chance_for, find_learner
@@ -78,7 +78,6 @@ def learn(
     )  # fmt: skip
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
-    runner = engine if isinstance(engine, Runner) else Runner(engine)
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
     conditions.check_memory(
@@ -86,37 +85,31 @@ def learn(
         weights=sum(rows * columns for rows, columns in conditions.shapes) if keep_weights else 0,
         less=f", pass {less}" if less else "",
     )
-    episodes, label = (
-        conditions.count * conditions.episodes * (1 + chance),
-        _LABELS.get(learner.kind, "learning"),
-    )
     batch = conditions.batch([learner])
-    with followed(progress, label, episodes, partial(pace.expected, batch, episodes, runner)) as hear:
-        result = evaluated(learner, conditions, runner, hear, keep_ep=keep_ep, keep_weights=keep_weights)
+    runner = Runner.of(engine)
+    suited = runner.suited(batch)
+    promised = conditions.count * conditions.episodes * (1 + chance)
+    label, expected = _LABELS.get(learner.kind, "learning"), partial(pace.expected, batch, promised, suited)
+    with followed(progress, label, promised, expected) as hear:
+        result = evaluated(batch, conditions, suited, Asked(keep_weights, keep_ep, progress=hear))
         if not chance:
             return result
-        beside = evaluated(chance_for(learner), conditions, runner, hear, keep_ep=keep_ep)
+        batch = replace(batch, learners=(chance_for(learner),))
+        beside = evaluated(batch, conditions, runner.suited(batch), Asked(keep_ep=keep_ep, progress=hear))
     return replace(result, chance=beside)
 
 
-def evaluated(
-    learner: Learner,
-    conditions: Conditions,
-    runner: Runner,
-    progress: Progress | None,
-    *,
-    keep_ep: bool = False,
-    keep_weights: bool = False,
-) -> Result:
-    """Return the result of a learner in some conditions, without chance; arguments are those of `learn`."""
-    batch = conditions.batch([learner])
-    suited = runner.suited(batch)
-    outcome = suited.run(batch, keep_weights=keep_weights, keep_ep=keep_ep, progress=progress)
+def evaluated(batch: Batch, conditions: Conditions, runner: Runner, asked: Asked) -> Result:
+    """Return the result of a batch of one learner in these conditions, without chance.
+
+    The runner is one that is suited for the batch.
+    """
+    outcome = runner.trials(batch, asked)
     return Result(
-        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
-        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch, engine=suited.engine,
-        workers=suited.workers, best=outcome.best, ep=outcome.ep, hidden=outcome.hidden,
-        output=outcome.output, cut=outcome.cut,
+        learner=batch.learners[0], task=conditions.task, settings=conditions.settings,
+        trials=conditions.trials, resample=conditions.resample, seed=conditions.seed,
+        switch=conditions.switch, engine=runner.engine, workers=runner.workers, best=outcome.best,
+        ep=outcome.ep, hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 from distal.base import plugins
 from distal.base.checks import InputError, instance, one_of, shown
 from distal.base.files import read_json
+from distal.base.records import READERS, plain
 from distal.learners.chance import Chance
 from distal.learners.checking import check_kind
 from distal.learners.dsp import Rule
@@ -140,3 +141,7 @@ def from_embedded(data: object, bare: type[Learner] = HillClimbing) -> Learner:
     if "format" not in content:
         return bare.from_dict({"format": bare.file_format, "version": bare.version, **content})
     return _kind_of_file(content).from_dict(content)
+
+
+plain.register(Learner)(embedded)
+READERS[Learner] = lambda _, value: from_embedded(value)

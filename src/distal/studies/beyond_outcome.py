@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, integer, unit_interval
+from distal.base.records import Count, NotNegative, Record
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.measures import BEST, LAST
@@ -29,7 +30,7 @@ from distal.studies.beyond_plan import (
     World,
 )
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
-from distal.studies.records import Count, Finished, NotNegative, Record
+from distal.studies.records import Finished
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from distal.base.records import Named
 from distal.evaluation.measures import BEST, LAST, MEAN
 from distal.evaluation.trials import per_goal
 from distal.model.readings import BINARY, SIGMOID
 from distal.model.settings import Settings
 from distal.search.config import Config
-from distal.studies.records import Named
 from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, levels_task, scaled_steps
 from distal.tasks.switching import BACK, NEW, Switch

@@ -20,13 +20,14 @@ from distal.base.checks import (
 )
 from distal.base.files import read_json, to_json
 from distal.base.folders import Folder, for_report, sealed, unsealed
+from distal.base.records import Count, Natural, NotNegative, Record, Share
 from distal.base.significance import mean_interval, share_interval
 from distal.engines.batch import EPs
 from distal.learners import Learner, embedded, from_embedded
 from distal.model.draws import MAX_COUNT
 from distal.search.results import Fresh
 from distal.studies.prizes import PRIZES
-from distal.studies.records import Count, Natural, NotNegative, Record, Seed, Share
+from distal.studies.records import Seed
 from distal.studies.report import Report, Sheet, Text
 
 RULE, RECORD = "champion.json", "record.json"

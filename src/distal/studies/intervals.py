@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError, ascending, unit_interval
+from distal.base.records import Count, NotNegative, Record, Share
 from distal.base.significance import (
     SIGNIFICANT,
     difference_interval,
@@ -26,7 +27,6 @@ from distal.base.significance import (
 )
 from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
-from distal.studies.records import Count, NotNegative, Record, Share
 
 _POINTS = 40  # of a curve in a figure
 

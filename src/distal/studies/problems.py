@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from distal.studies.records import Named
+from distal.base.records import Named
 from distal.tasks.mazes import levels_task
 from distal.tasks.sources import task_of
 from distal.tasks.task import Task

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from distal.base.checks import InputError, one_of, shown
+from distal.base.records import Record
 from distal.learners import Learner
 from distal.learners.shipped import Rule, published_rules
 from distal.model import maze as mazes
@@ -20,7 +21,7 @@ from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import in_the_paper
 from distal.studies.reading_tests import Fifteen, Likelihood, Pairing
-from distal.studies.records import Finished, Record
+from distal.studies.records import Finished
 from distal.studies.study import Scale
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from distal.base.checks import InputError
+from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, stable
 from distal.learners.shipped import NUMBERS, Rule, published_rules
 from distal.studies.appendix import correlation, rms
-from distal.studies.records import NotNegative, Record, Share
 
 # ------------------------------------------------------------------ what the published rules do
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from distal.base.records import Count, Record
 from distal.engines import pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import per_goal
@@ -17,7 +18,6 @@ from distal.search.config import Config
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend, title
 from distal.studies.intervals import Curve, Measured
 from distal.studies.problems import Problem
-from distal.studies.records import Count, Record
 from distal.studies.stages import Stages
 from distal.studies.study import Scale
 from distal.tasks.task import Task

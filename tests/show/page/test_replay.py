@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import distal
-from distal.engines import Runner, Trials
+from distal.engines import Runner, Trials, reference
 from distal.evaluation.usage import count_usage
 from distal.learners import Learner
 from distal.learners.chance import Chance
@@ -27,7 +27,7 @@ from distal.show.watched import Watched
 from distal.tasks.switching import Switch
 from tests.given import some
 from tests.mazes import T
-from tests.show.pages import CHANCE, CLIMBER, RING
+from tests.show.pages import CHANCE, CLIMBER, RING, recorded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -150,3 +150,56 @@ def test_the_logistic_function_of_the_page_has_the_bits_of_the_engines(port: Pag
         sums.view(np.uint32).tolist(),
     )
     assert bits == logistic(sums).view(np.uint32).tolist()
+
+
+# Plays a recording beside the same trial computed; returns how many steps were equal, or what differs.
+COMPARE = """
+async trials => {
+  const all = [];
+  for (const [computed, recorded] of trials) {
+    const replay = new Replay(computed, computed.learners[0]);
+    const played = new Recording(recorded, recorded.learners[0]);
+    await played.load();
+    finish(replay.check());
+    let steps = 0;
+    for (let n = 0; n < played.eps.length; n++) {
+      const right = finish(replay.episode(n)).episode;
+      const shown = finish(played.episode(n)).episode;
+      const plain = value => JSON.stringify(value, (_, part) => ArrayBuffer.isView(part) ? [...part] : part);
+      delete right.weights;
+      delete right.activity; // a recording holds which neurons were active
+      for (const key of Object.keys(right))
+        if (plain(right[key]) !== plain(shown[key])) return `episode ${n}, ${key}: ${plain(shown[key])}`;
+      steps += shown.steps;
+    }
+    all.push(steps);
+  }
+  return all;
+}
+"""
+
+
+def test_a_recording_plays_what_the_page_would_compute_step_by_step(
+    port: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inputs, hidden neurons and outputs fill 14 to 17, 28 and 73 bits of a step."""
+    pairs: list[tuple[Watched, Watched]] = []
+    chosen: list[tuple[int, Learner, Maze, str, dict[str, Any]]] = [
+        (7, distal.published_rule(1), RING, "b", {}),
+        (8, CLIMBER, RING, "3", {"outputs": "binary", "blocked": "turn"}),
+        (9, CHANCE, T, "1", {"outputs": "random"}),
+        (20, distal.find_rule("evolved:1"), triple_t_maze(), "7", {}),
+        (65, CLIMBER, Maze(RING.picture, "south"), "A", {}),
+        (9, CHANCE, T, "1", {"outputs": "random", "neurons": "sigmoid", "switch": 2}),
+        (6, distal.published_rule(1), RING, "b", {"neurons": "sigmoid", "switch": 5}),
+    ]
+    for hidden, learner, maze, goal, reading in chosen:
+        options: Any = {
+            "episodes": 12, "resample": 5, "seed": hidden, "maze": maze, "goal": goal, "hidden": hidden,
+            "steps": 60, **reading,
+        }  # fmt: skip
+        pairs.append((watch.watch(learner, **options), recorded(monkeypatch, learner, **options)))
+    played = port.evaluate(COMPARE, [[page_data(one), page_data(other)] for one, other in pairs])
+    walks = [[episode.steps for episode in reference.episodes(one.batches[0], 0)] for one, _ in pairs]
+    assert played == [sum(steps) for steps in walks]
+    assert any(0 < min(steps) < max(steps) for steps in walks)  # some episodes end at the goal, and earlier

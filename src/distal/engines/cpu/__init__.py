@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numba.core import config, event
@@ -23,7 +23,15 @@ from distal.base.checks import InputError
 from distal.base.memory import available_cores
 from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.compiled import COMPILED_OUTPUTS, CompiledEngine, flags, instead
+from distal.engines.compiled import (
+    COMPILED_OUTPUTS,
+    CompiledEngine,
+    columns,
+    flags,
+    instead,
+    packed_changes,
+    packed_learners,
+)
 from distal.engines.cpu import cache, kernels
 from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import (
@@ -39,8 +47,7 @@ from distal.engines.cpu.layout import (
     WIDE,
     Packed,
 )
-from distal.engines.cpu.learners import fades, given
-from distal.engines.engine import Progress, checked_call
+from distal.engines.engine import Asked
 from distal.engines.threads import run_in_threads
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
@@ -105,7 +112,7 @@ class Announcement(event.Listener):  # type: ignore[misc]
 
 @lru_cache(maxsize=4)
 def packed(table: Table) -> Packed:
-    """Pack a table of up to 64 inputs and 16 actions (see `CompiledEngine.table`)."""
+    """Pack a table of up to 64 inputs and 16 actions (see `CompiledEngine.supports`)."""
     bits = np.uint64(1) << np.arange(table.inputs, dtype=np.uint64)
     sensed = (table.observations * bits).sum(axis=1, dtype=np.uint64)
     ways = np.zeros(0, np.uint64)
@@ -148,10 +155,12 @@ class Job:
 
     def __post_init__(self) -> None:
         batch, settings = self.batch, self.batch.settings
-        trials, recorded, phase, self.columns = len(batch), len(batch.recorded), batch.phase, batch.columns
-        self.task = packed(engine.table(batch))  # which refuses what there is no code for
-        learners, readings = given(batch), flags(settings, FLAGS)
+        self.task = packed(cast(Table, batch.table))
+        learners, readings = packed_learners(batch), flags(settings, FLAGS)
         self.numbers, self.own = learners.numbers, learners.own
+        if learners.own.dtype == np.int8:  # the changes of rules
+            self.own = packed_changes(learners.own).view(np.int32)
+        trials, recorded, phase, self.columns = len(batch), len(batch.recorded), batch.phase, batch.columns
         climbing, dsp = kernels.climbing_trials, kernels.dsp_trials
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
         self.options = Options(
@@ -211,33 +220,26 @@ class Cpu(CompiledEngine):
     name = "cpu"
     kinds = (*CompiledEngine.kinds, EvolutionStrategy, Eligibility)
 
-    def table(self, batch: Batch) -> Table:
-        """Return the table of a batch's task; refuse a batch that the engine cannot run."""
-        table = super().table(batch)
-        if batch.kind is Eligibility and fades(batch):
-            raise InputError(
+    def supports(self, batch: Batch) -> str | None:
+        """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
+        reason = super().supports(batch)
+        if reason is None and batch.kind is Eligibility and (columns(batch, "decay") != 1).any():
+            # Traces that fade depend on the order of steps, which is not kept.
+            return (
                 f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "
                 f"with decay 1 alone; {instead(batch)}"
             )
-        return table
+        return reason
 
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Trials:
-        """Run all trials of a batch, as every engine does."""
-        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch."""
+        keep_weights, keep_ep, workers, progress = asked
         job = Job(batch, keep_weights, keep_ep)
-        job.compile()
         workers = min(workers or available_cores(), len(batch))
         memory.check_address_space("engine cpu", 0, workers)
         blocks = list(shares(len(batch), workers))
         counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
+        job.compile()
         told = np.zeros(2, np.int64)
 
         def report() -> None:

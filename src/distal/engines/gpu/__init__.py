@@ -14,16 +14,15 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError
 from distal.base.machine import machine
 from distal.engines.batch import Batch, Trials
 from distal.engines.compiled import CompiledEngine, packed_learners
-from distal.engines.engine import Progress, checked_call
+from distal.engines.engine import Asked, Progress
 from distal.engines.gpu import cards
 from distal.engines.gpu.cards import TO_HOST, cupy
 from distal.engines.gpu.kernel import prepared
@@ -55,54 +54,34 @@ class Gpu(CompiledEngine):
         """Describe this machine and its card."""
         return {**machine(), "card": cards.describe()["card"]}
 
-    def table(self, batch: Batch) -> Table:
-        """Return the table of a batch's task; refuse a batch that no card can run."""
-        table = super().table(batch)
+    def supports(self, batch: Batch) -> str | None:
+        """Return the reason why no card can run a batch, with the remedy; None if one can."""
+        reason = super().supports(batch)
         limits = (
-            ("the number of inputs", table.inputs, _MAX_INPUTS),
+            ("the number of inputs", batch.task.inputs, _MAX_INPUTS),
             ("episodes", batch.episodes, MAX_EPISODES),
         )
         for name, value, most in limits:
-            if value > most:
-                raise InputError(
-                    f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
-                )
-        return table
+            if reason is None and value > most:
+                reason = f"{name} is {value}, engine gpu takes at most {most}; use engine cpu for more"
+        return reason
 
     def overlaps(self, workers: int | None = None) -> bool:
         """Return whether `begin` starts a batch: on one card, not on several."""
         return len(cards.cards_for(workers)) == 1
 
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Trials:
-        """Run all trials of a batch, as every engine does."""
-        begin = partial(self.begin, keep_weights=keep_weights, keep_ep=keep_ep)
-        return begin(batch, workers=workers, progress=progress)()
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch."""
+        return self.begin(batch, asked)()
 
-    def begin(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Callable[[], Trials]:
+    def begin(self, batch: Batch, asked: Asked) -> Callable[[], Trials]:
         """Start a batch, and return a function that waits for its trials.
 
         The host may work meanwhile, or start another batch, whose trials take the places of those
         that end first. On several cards it starts when it is waited for.
         """
-        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-        self.check()
-        table, used = self.table(batch), cards.cards_for(workers)
+        keep_weights, keep_ep, workers, progress = asked
+        table, used = cast(Table, batch.table), cards.cards_for(workers)
         layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
         width = len(batch.recorded)
         best = cards.results(len(batch), width)

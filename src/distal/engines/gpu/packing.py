@@ -65,7 +65,7 @@ class Layout:
 def padded(learners: PackedLearners) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     """Return the learners' numbers (learners, 4) and changes (learners, 16, 2), which climbers do not use."""
     if not learners.climbing:
-        return learners.numbers, learners.changes
+        return learners.numbers, learners.own
     count, width = learners.numbers.shape
     numbers = np.zeros((count, 4), np.float32)
     numbers[:, :width] = learners.numbers

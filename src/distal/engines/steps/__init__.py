@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 
-from distal.base.checks import InputError, instance
+from distal.base.checks import instance
 from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials
-from distal.engines.engine import Engine, Progress, checked_call
+from distal.engines.engine import Asked, Engine, Progress
 from distal.engines.processes import processes_for
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled, run_table
@@ -61,20 +61,9 @@ class Steps(Engine):
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)
         Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
 
-    def run(
-        self,
-        batch: Batch,
-        *,
-        keep_weights: bool = False,
-        keep_ep: bool = False,
-        workers: int | None = None,
-        progress: Progress | None = None,
-    ) -> Trials:
-        """Run all trials of a batch, as every engine does."""
-        keep_weights, keep_ep, workers = checked_call(batch, keep_weights, keep_ep, workers, progress)
-        reason = self.supports(batch)
-        if reason is not None:
-            raise InputError(reason)
+    def trials(self, batch: Batch, asked: Asked) -> Trials:
+        """Run all trials of a batch."""
+        keep_weights, keep_ep, workers, progress = asked
         plan = plan_of(batch, NETWORKS[batch.settings.network], keep_weights, keep_ep)
         book = book_of(batch, network_of(batch), plan)
         if isinstance(batch.task, CompiledTask):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from distal.base.checks import InputError, counted, one_of, text
+from distal.base.records import Count, Record
 from distal.base.significance import SIGNIFICANT
 from distal.engines import Runner
 from distal.engines.batch import EPs
@@ -22,7 +23,7 @@ from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
 from distal.studies.intervals import Gap, Interval
 from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
-from distal.studies.records import Count, Finished, Record
+from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,

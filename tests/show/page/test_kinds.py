@@ -1,4 +1,4 @@
-"""Recordings: a page plays what happened where it has no code for a learner."""
+"""What a page shows of each kind of learner: the rows of a rule, and recordings where it has no code."""
 
 from __future__ import annotations
 
@@ -8,87 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pytest
 
 import distal
 from distal.engines import reference
+from distal.evaluation.usage import count_usage
 from distal.learners import Learner, register, unregister
-from distal.model.maze import Maze, triple_t_maze
 from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
 from tests.given import some
 from tests.learners.test_registry import Jumps
-from tests.mazes import T
 from tests.show.pages import (
-    CHANCE,
+    BY_HAND,
     CLIMBER,
     RING,
     SMALL,
     Opened,
+    Tabs,
     drawn,
     eps_shown,
     of_colour,
-    recorded,
+    ring,
     state,
     wait,
 )
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-
-# Plays a recording beside the same trial computed; returns how many steps were equal, or what differs.
-COMPARE = """
-async trials => {
-  const all = [];
-  for (const [computed, recorded] of trials) {
-    const replay = new Replay(computed, computed.learners[0]);
-    const played = new Recording(recorded, recorded.learners[0]);
-    await played.load();
-    finish(replay.check());
-    let steps = 0;
-    for (let n = 0; n < played.eps.length; n++) {
-      const right = finish(replay.episode(n)).episode;
-      const shown = finish(played.episode(n)).episode;
-      const plain = value => JSON.stringify(value, (_, part) => ArrayBuffer.isView(part) ? [...part] : part);
-      delete right.weights;
-      delete right.activity; // a recording holds which neurons were active
-      for (const key of Object.keys(right))
-        if (plain(right[key]) !== plain(shown[key])) return `episode ${n}, ${key}: ${plain(shown[key])}`;
-      steps += shown.steps;
-    }
-    all.push(steps);
-  }
-  return all;
-}
-"""
-
-
-def test_a_recording_plays_what_the_page_would_compute_step_by_step(
-    port: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Inputs, hidden neurons and outputs fill 14 to 17, 28 and 73 bits of a step."""
-    pairs: list[tuple[Watched, Watched]] = []
-    chosen: list[tuple[int, Learner, Maze, str, dict[str, Any]]] = [
-        (7, distal.published_rule(1), RING, "b", {}),
-        (8, CLIMBER, RING, "3", {"outputs": "binary", "blocked": "turn"}),
-        (9, CHANCE, T, "1", {"outputs": "random"}),
-        (20, distal.find_rule("evolved:1"), triple_t_maze(), "7", {}),
-        (65, CLIMBER, Maze(RING.picture, "south"), "A", {}),
-        (9, CHANCE, T, "1", {"outputs": "random", "neurons": "sigmoid", "switch": 2}),
-        (6, distal.published_rule(1), RING, "b", {"neurons": "sigmoid", "switch": 5}),
-    ]
-    for hidden, learner, maze, goal, reading in chosen:
-        options: Any = {
-            "episodes": 12, "resample": 5, "seed": hidden, "maze": maze, "goal": goal, "hidden": hidden,
-            "steps": 60, **reading,
-        }  # fmt: skip
-        pairs.append((watch.watch(learner, **options), recorded(monkeypatch, learner, **options)))
-    played = port.evaluate(COMPARE, [[page_data(one), page_data(other)] for one, other in pairs])
-    walks = [[episode.steps for episode in reference.episodes(one.batches[0], 0)] for one, _ in pairs]
-    assert played == [sum(steps) for steps in walks]
-    assert any(0 < min(steps) < max(steps) for steps in walks)  # some episodes end at the goal, and earlier
 
 
 def test_a_recording_says_so_and_everything_else_works(opened: Opened, jumps: Jumps) -> None:
@@ -194,3 +140,93 @@ def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
     assert page.locator(".parameters dt").all_inner_texts() == list(names[:9])
     assert "and 31 more numbers" in page.inner_text(".learner")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def test_the_rule_is_lit_where_synapses_selected_it(opened: Opened, single: Watched) -> None:
+    page = opened(single, place="#7.3")
+    assert (state(page)["episode"], state(page)["step"]) == (7, 3)
+    counts = [int(n) for n in page.locator(".halves tr.lit td.n").all_inner_texts()]
+    assert sum(counts) == 624
+    m = "+1" if single.eps[0, 6] <= single.eps[0, 5] else "−1"
+    assert page.inner_text(".signal") == m
+    assert page.locator(".halves tr.lit td:nth-child(5)").all_inner_texts() == [m] * len(counts)
+    assert page.locator(".halves tbody tr").count() == 32
+
+
+def used(counts: Any, number: int) -> str:
+    """Return how often a row was used, in the words of the page; `counts` has a number for every row."""
+    count = int(counts[number])
+    return f"{count:,} time{'' if count == 1 else 's'} ({100 * count / counts.sum():.1f} %)"
+
+
+def bars(page: Page) -> list[list[float]]:
+    """Return how long the bars of every row are, solid and pale, as shares of the longest possible."""
+    lengths: list[list[float]] = page.evaluate(
+        """() => [...document.querySelectorAll(".halves .used i")].map(bar =>
+          ["--now", "--whole"].map(name => /([\\d.]+)%/.exec(bar.style.getPropertyValue(name)))
+            .map(found => found ? +found[1] : 0))"""
+    )
+    return lengths
+
+
+def test_bars_and_words_tell_how_often_each_row_has_been_used(opened: Opened, single: Watched) -> None:
+    """Up to episode 17 are the updates of a trial of 18 episodes: no episode follows its last one."""
+    whole, so_far = (
+        count_usage(batch, "cpu").counts.sum(axis=(0, 1))
+        for batch in (single.batches[0], replace(single.batches[0], episodes=18))
+    )
+    page = opened(single, place="#17")
+    page.evaluate("distal.checked")
+    order = [*range(0, 32, 2), *range(1, 32, 2)]  # the half for m = −1 first
+    assert page.locator(".halves tbody tr").evaluate_all("all => all.map(row => row.title)") == [
+        f"row {k}: used {used(so_far, k)} up to episode 17, {used(whole, k)} in the whole trial"
+        for k in order
+    ]
+    assert 0 < np.count_nonzero(so_far) < 32
+    expected = np.stack([so_far, whole], axis=1)[order] * 100 / whole.max()
+    assert np.abs(np.array(bars(page)) - expected).max() <= 0.005
+    page.click(".halves tbody tr >> nth=3")  # where nothing can point
+    assert page.inner_text("#notice").startswith("row 6: used ")
+    page.evaluate("distal.goto(60)")
+    assert "up to episode 60" in (page.get_attribute(".halves tbody tr", "title") or "")
+    assert all(now == all_in_all for now, all_in_all in bars(page))
+
+
+def test_until_all_episodes_are_compared_the_words_say_how_many_are_counted(
+    tabs: Tabs, single: Watched, tmp_path: Path
+) -> None:
+    """The clock of this page goes on by 4 ms whenever it is read, and what it puts off we run ourselves."""
+    path = tmp_path / "slow.html"
+    path.write_text(single.to_html(), encoding="utf-8")
+    page = tabs.context.new_page()
+    page.add_init_script(
+        "let clock = 0; performance.now = () => (clock += 4);"
+        "window.queue = []; window.setTimeout = (action) => queue.push(action);"
+    )
+    page.goto(path.as_uri())
+    page.evaluate("() => { while (distal.state().checked[0] < 20) queue.shift()(); distal.goto(5); }")
+    counted = state(page)["checked"][0]
+    assert 20 <= counted < 60
+    told = page.get_attribute(".halves tbody tr", "title") or ""
+    assert " up to episode 5, " in told
+    assert told.endswith(f" in the {counted} of 60 episodes counted so far")
+    page.close()
+
+
+def test_the_rows_of_a_recorded_rule_are_counted_by_the_engine(opened: Opened) -> None:
+    watched = watch.watch("evolved:1", CLIMBER, task=ring(9), resample=3, **BY_HAND)
+    counts = count_usage(watched.batches[0], "cpu").counts.sum(axis=(0, 1))
+    assert 0 < np.count_nonzero(counts) < 32
+    page = opened(watched)
+    rows = page.locator(".halves tbody tr")
+    order = [*range(0, 32, 2), *range(1, 32, 2)]
+    assert rows.evaluate_all("all => all.map(row => row.title)") == [
+        f"row {k}: used {used(counts, k)} in the whole trial" for k in order
+    ]
+    changes = distal.find_rule("evolved:1").delta_w
+    shown = [int(text.replace("−", "-")) for text in page.locator(".halves td.change").all_inner_texts()]
+    assert shown == [changes[k] for k in order]
+    lengths = np.array(bars(page))
+    assert np.abs(lengths[:, 1] - counts[order] * 100 / counts.max()).max() <= 0.005
+    assert not lengths[:, 0].any()
+    assert page.locator(".halves").count() == 1  # a climber has no rows

@@ -46,6 +46,7 @@ def _module() -> str:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Yield a folder with my_module.py; after the test nothing that it registers is known."""
+    # Two private tables: what has been imported is forgotten again.
     tables: list[dict[Any, Any]] = [
         *TABLES,
         NETWORK.knowing,
@@ -235,6 +236,7 @@ def test_installed_packages_bring_theirs_and_a_broken_one_is_passed_over(
         plugins.TASKS: [Point("passage", module.corridor)],
     }
     monkeypatch.setattr(metadata, "entry_points", lambda group: points[group])
+    # A private set: nothing has been loaded yet.
     monkeypatch.setattr(plugins, "_loaded", set())
     assert distal.Settings(network="feedforward").network == "feedforward"
     assert distal.find_learner("jumps").kind == "jumps"
