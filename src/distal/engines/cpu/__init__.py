@@ -251,8 +251,9 @@ class Cpu(CompiledEngine):
 
         jobs = [partial(job.run_block, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
         run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
-        weights = (job.hidden, job.output) if keep_weights else (None, None)
-        return Trials(job.best, job.ep if keep_ep else None, *weights, steps=int(counters[:, 2].sum()))
+        hidden, output = (job.hidden, job.output) if keep_weights else (None, None)
+        steps = int(counters[:, 2].sum())
+        return Trials(job.best, job.ep if keep_ep else None, hidden, output, steps=steps)
 
 
 engine = Cpu()
