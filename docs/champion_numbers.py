@@ -24,8 +24,8 @@ from distal.base.significance import holm, mean_interval, paired
 from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.behaviour import Behaviour
+from distal.evaluation.inspect import with_row
 from distal.evaluation.inspection import Effect, other_changes
-from distal.evaluation.inspection_plan import with_row
 from distal.evaluation.measures import LAST, Measure
 from distal.evaluation.trials import batch_of, settings_in
 from distal.evaluation.usage import count_usage

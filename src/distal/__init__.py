@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from distal.evaluation.agents import Evaluation as Evaluation
     from distal.evaluation.agents import evaluate as evaluate
     from distal.evaluation.behaviour import Behaviour as Behaviour
+    from distal.evaluation.compare import compare as compare
     from distal.evaluation.comparison import Comparison as Comparison
-    from distal.evaluation.comparison_plan import compare as compare
     from distal.evaluation.difference import PairedDifference as PairedDifference
+    from distal.evaluation.inspect import inspect as inspect
+    from distal.evaluation.inspect import inspect_set as inspect_set
     from distal.evaluation.inspection import Inspection as Inspection
-    from distal.evaluation.inspection_plan import inspect as inspect
-    from distal.evaluation.inspection_plan import inspect_set as inspect_set
     from distal.evaluation.learn import climb as climb
     from distal.evaluation.learn import learn as learn
     from distal.evaluation.result import Difference as Difference
@@ -99,10 +99,10 @@ _HOMES = {
     "evaluation.agents": "Agent Evaluation evaluate",
     "evaluation.behaviour": "Behaviour",
     "evaluation.comparison": "Comparison",
-    "evaluation.comparison_plan": "compare",
+    "evaluation.compare": "compare",
     "evaluation.difference": "PairedDifference",
     "evaluation.inspection": "Inspection",
-    "evaluation.inspection_plan": "inspect inspect_set",
+    "evaluation.inspect": "inspect inspect_set",
     "evaluation.learn": "climb learn",
     "evaluation.result": "Difference Result",
     "evaluation.rule_set": "RuleSet",

@@ -12,7 +12,7 @@ import pytest
 
 import distal
 from distal import Rule
-from distal.evaluation.inspection_plan import with_row
+from distal.evaluation.inspect import with_row
 from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import count_usage
 from tests.given import some

@@ -12,8 +12,8 @@ import pytest
 import distal
 from distal import InputError, Rule
 from distal.engines import Batch
+from distal.evaluation.inspect import points, with_row
 from distal.evaluation.inspection import Effect
-from distal.evaluation.inspection_plan import points, with_row
 from tests.mazes import T
 
 SMALL: Any = {"maze": T, "episodes": 12, "trials": 8, "steps": 12, "hidden": 5}
@@ -125,7 +125,7 @@ def test_what_does_not_fit_in_one_batch_is_run_in_several(
 
     monkeypatch.setattr(distal.engines.Runner, "run", noted)
     # A private number: so that a few rules take several batches.
-    monkeypatch.setattr("distal.evaluation.inspection_plan._AT_ONCE", 50)
+    monkeypatch.setattr("distal.evaluation.inspect._AT_ONCE", 50)
     assert distal.inspect("evolved:1", **SMALL).to_dict() == found.to_dict()
     assert max(sizes) == 48  # three rules of 16 trials
 

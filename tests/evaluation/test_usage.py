@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import distal
 from distal import Rule, Settings
 from distal.engines import Batch
-from distal.evaluation.inspection_plan import with_row
+from distal.evaluation.inspect import with_row
 from distal.evaluation.trials import batch_of
 from distal.evaluation.usage import LAYERS, Usage, count_usage
 from distal.networks import Recurrent

@@ -70,9 +70,13 @@ class Record:
     def _read(cls, data: object, **known: Any) -> Self:
         """Read all fields but those that are known."""
         given = instance(cls.__name__.lower(), data, dict, "its fields, by name")
-        kinds = {name: kind for name, kind in cls._kinds().items() if name not in known}
-        read_ = {name: read(kind, name, given[cls.KEYS.get(name, name)]) for name, kind in kinds.items()}
-        found = cls(**read_, **known)
+        for name, kind in cls._kinds().items():
+            if name not in known:
+                key = cls.KEYS.get(name, name)
+                if key not in given:
+                    raise InputError(f"field {key!r} is missing")
+                known[name] = read(kind, name, given[key])
+        found = cls(**known)
         found._check()
         return found
 

@@ -12,10 +12,10 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.compare import FEWEST_PAIRS, MOST_TRIALS, compare
 from distal.evaluation.comparison import Comparison, written
-from distal.evaluation.comparison_plan import FEWEST_PAIRS, MOST_TRIALS, ComparisonPlan
 from distal.studies.figures import blank, own_style, render, standalone
 
 _NAME = 16  # columns of a learner's name; a longer one takes more lines
@@ -23,15 +23,11 @@ _FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins
 _JSON, _CSV = rb'\{\s*"version"', rb"learner,trial,"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "compare",
-        run,
-        "compare learners with one another and with chance, in trials with the same seeds",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks with two or more learners in trials with the same seeds. Show the score of "
-        "each, with chance, and the difference of each pair.",
+        "each, with chance, and the difference of each pair."
     )
     add_options(command, {
         "--until-decided": "add trials until the interval of every difference excludes zero. The interval "
@@ -48,7 +44,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare learners, show what came out, and write what was asked for."""
+    """Compare learners, print the comparison, and write the files that were asked for."""
     learners = options.learners(args, *args.learners)
     if args.most_trials is not None and not args.until_decided:
         raise InputError("--most-trials is for --until-decided; add that, or leave it out")
@@ -60,13 +56,11 @@ def run(args: argparse.Namespace) -> None:
     for target, ours in targets.items():
         if target is not None:
             check_target(target, ours)
-    plan = ComparisonPlan.of(
-        learners, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
-        trials=args.trials, until_decided=args.until_decided, most_trials=args.most_trials,
-        resample=args.resample, seed=args.seed,
-    )  # fmt: skip
     with options.runner_of(args) as runner:
-        comparison = plan.run(runner, LINES)
+        comparison = compare(
+            learners, **options.evaluation(args), until_decided=args.until_decided,
+            most_trials=args.most_trials, engine=runner, progress=LINES,
+        )  # fmt: skip
     data = {"version": __version__, **comparison.to_dict()} if args.json or args.out is not None else {}
     if args.out is not None:
         write_text(args.out, to_json(data) + "\n")
@@ -93,7 +87,7 @@ def _write_figure(comparison: Comparison, path: str) -> None:
 
 
 def _show(comparison: Comparison) -> None:
-    """Print a comparison in 80 columns: learners beside chance, pairs, and what is decided."""
+    """Print a comparison in 80 columns: learners with chance, pairs, and verdicts."""
     out = console()
     first = comparison.results[0]
     goals, place = len(first.task.goals), visible(first.task.place)
@@ -114,7 +108,7 @@ def _show(comparison: Comparison) -> None:
 
 
 def _show_learners(comparison: Comparison) -> None:
-    """Print each learner's fitness and share of trials that reached the goal, with chance beside it."""
+    """Print each learner's fitness and share of trials that reached the goal, with chance."""
     first, fixed = comparison.results[0], comparison.most_trials is None
     beside = first.chance is not None
     reached = ["reached (95 %)"] * (first.target is not None)
@@ -163,7 +157,7 @@ def _folded(*names: str) -> Text:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Say what the numbers are."""
+    """Return the lines that explain the numbers."""
     test = "; p: paired t-test" if comparison.most_trials is None else ""
     beside = comparison.results[0].chance is not None
     chance = [f"chance: random weights in every episode, in the same trials{test}"] * beside

@@ -1,4 +1,4 @@
-"""`distal env`: what an environment looks like to a network, and how well chance does in it."""
+"""`distal env`: an environment as a network senses it, and the score of chance in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from distal.base.checks import InputError, counted, without_addresses
 from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines import Runner
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
@@ -29,15 +29,11 @@ from distal.tasks.task import Task
 _MOST_NAMES = 12  # of actions, in a line
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "env",
-        run,
-        "show an environment as a task: bits, actions, states, and the score of chance",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Show an environment as a task: the bits that a network senses, its actions, the engine that runs it "
-        "(a table runs at full speed), and the score of chance: random weights in every episode.",
+        "(a table runs at full speed), and the score of chance: random weights in every episode."
     )
     command.add_argument("env", metavar="ID", help=options.task_help())
     options.add_environment(command.add_argument_group("the environment"))
@@ -81,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def described(task: Task[Any], chance: Result, runner: Runner) -> dict[str, Any]:
-    """Return what is known of a task, ready for JSON."""
+    """Return a description of a task, ready for JSON."""
     pace, cores = steps_a_second(chance.conditions.batch([chance.learner]), runner) or (None, None)
     encoder = task.encoder
     space = without_addresses(str(encoder.space)) if isinstance(encoder, Encoder) else ""
@@ -105,7 +101,7 @@ def described(task: Task[Any], chance: Result, runner: Runner) -> dict[str, Any]
 
 
 def _show(task: Task[Any], chance: Result, about: dict[str, Any]) -> None:
-    """Print what an environment is, and what chance scores."""
+    """Print the description of an environment, and the score of chance."""
     out = console()
     bits = counted(task.inputs, "bit")
     lines = {
@@ -137,7 +133,7 @@ def _show(task: Task[Any], chance: Result, about: dict[str, Any]) -> None:
 
 
 def _actions_line(task: Task[Any]) -> str:
-    """Say how many actions there are, and what they are called, if they have names."""
+    """Return the number of actions, and their names, if they have any."""
     count, names = counted(task.outputs, "action"), task.actions
     if all(name.isdigit() for name in names):
         return count

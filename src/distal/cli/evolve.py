@@ -13,7 +13,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
 from distal.base.display import with_error
 from distal.base.progress import LINES
-from distal.cli import Commands, Parser, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json
 from distal.evaluation.measures import BEST, MEASURES
@@ -48,15 +48,11 @@ def _deciding() -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "evolve",
-        run,
-        "evolve rules, or the parameters of hill climbing",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
-        f"trials, with chance. {columns_explained()}",
+        f"trials, with chance. {columns_explained()}"
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}

@@ -1,4 +1,4 @@
-"""`distal inspect`: what a rule does, or what several rules have in common."""
+"""`distal inspect`: inspect a rule, or the common features of several rules."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.evaluation.inspect import inspect, inspect_set
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
-from distal.evaluation.inspection_plan import InspectionPlan
 from distal.evaluation.row_figures import row_cells
 from distal.evaluation.rule_set import CLUSTERS, RuleSet, find_rules
 from distal.evaluation.usage import shares_of
@@ -27,15 +27,11 @@ from distal.learners.shipped import SHIPPED, shipped_names
 _TRIALS = 50
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "inspect",
-        run,
-        "look inside a rule: the rows it uses and needs, and the smallest rule not shown to be worse",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Look inside a rule: the use and the value of each row, the effect of the rule's numbers on fitness, "
-        "and the smallest rule not shown to be worse. For several rules: their common features.",
+        "and the smallest rule not shown to be worse. For several rules: their common features."
     )
     command.add_argument(
         "rules",
@@ -60,12 +56,9 @@ def run(args: argparse.Namespace) -> None:
         check_target(args.html, PAGE)
     if args.figures is not None:
         folder("--figures", args.figures)
-    plan = InspectionPlan.of(
-        rules, options.settings(args), task=options.task(args), maze=None, episodes=args.episodes,
-        trials=args.trials, resample=args.resample, seed=args.seed,
-    )  # fmt: skip
     with options.runner_of(args) as runner:
-        found = plan.run(runner, LINES)
+        asked = {**options.evaluation(args), "engine": runner, "progress": LINES}
+        found = inspect(*rules, **asked) if len(rules) == 1 else inspect_set(rules, **asked)
     files = []
     if args.html is not None:
         inspection_page.write_page(found, args.html)
@@ -138,7 +131,7 @@ def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
 
 
 def _worth(found: Inspection, row: int, change: int) -> str:
-    """Write what a row does when it is given another change; a dot for its own."""
+    """Return the effect of another change of a row; a dot for its own."""
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
@@ -146,7 +139,7 @@ def _worth(found: Inspection, row: int, change: int) -> str:
 
 
 def _show_set(found: RuleSet) -> None:
-    """Print what rules have in common."""
+    """Print the common features of rules."""
     out = console()
     result = found.results[0]
     out.print(f"{counted(len(found.rules), 'rule')}", style="bold")

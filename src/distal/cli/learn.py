@@ -15,12 +15,12 @@ from distal.base.checks import InputError, counted
 from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, options
+from distal.cli import Parser, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
-from distal.evaluation.result import Figures, Result
+from distal.evaluation.result import Result
 from distal.learners import Learner, name_of
 from distal.learners.chance import Chance
 from distal.model.readings import BINARY, READINGS, RECURRENT
@@ -32,15 +32,11 @@ _REACHED = {False: "trials that reached the goal", True: "phases that reached th
 _PHASES = 12  # phases that are shown: the first, and the last
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "learn",
-        run,
-        "train fresh networks with a rule, and compare it with chance",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
-        "every episode of trials with the same seeds.",
+        "every episode of trials with the same seeds."
     )
     options.add_result(command)
     options.add_learner(command)
@@ -92,16 +88,15 @@ def show_result(result: Result, brief: bool = False) -> None:
 
     The short form is the first rows of the first table, and the first verdict.
     """
-    columns = [one for one in (result, result.chance) if one is not None]
-    found = [one.figures for one in columns]
-    verdicts = list(_verdicts(result.learner.kind, found))
-    described, episodes = _described(result), list(_behaviour(found))
+    columns = result.beside_chance
+    verdicts = list(_verdicts(result))
+    described, episodes = _described(result), list(_behaviour(columns))
     several = result.maze is not None or len(result.task.goals) > 1
     goals = _goals(columns) if several and result.switch is None else []
     trials, network = _conditions(result)
-    rows = [*_fitness(result, found), *episodes]
-    if found[0].shortest is not None:
-        rows.append(("perfect agent", f"{found[0].shortest:z.2f}"))
+    rows = [*_fitness(columns), *episodes]
+    if result.shortest is not None:
+        rows.append(("perfect agent", f"{result.shortest:z.2f}"))
 
     if brief:
         rows = [row for row in rows if row[0] in (_FITNESS, *_REACHED.values(), _AGAIN)]
@@ -112,8 +107,8 @@ def show_result(result: Result, brief: bool = False) -> None:
         out.print(described, style="bold", soft_wrap=True)
         out.print(trials)
         out.print(network, style="dim")
-    heads = [Text("\n".join(textwrap.wrap(visible(one.name), NAME))) for one in found]
-    beside = ["difference"] * (len(found) > 1)
+    heads = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
+    beside = ["difference"] * (len(columns) > 1)
     table = new_table(Text("lower EP is better\n± standard error"), *heads, *beside, wrap=True)
     for row in rows:
         table.add_row(*row)
@@ -126,12 +121,12 @@ def show_result(result: Result, brief: bool = False) -> None:
 
 def _show_course(out: Console, columns: list[Result], goals: list[tuple[str, ...]]) -> None:
     """Print the curve and the final positions, or the phases, and how many episodes were cut off."""
-    result, found = columns[0], [one.figures for one in columns]
+    result = columns[0]
     if result.switch is None:
-        marks = list(found[0].checkpoints)[-_MARKS:]
+        marks = list(result.checkpoints)[-_MARKS:]
         curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
-        for one in found:
-            curve.add_row(one.name, *(f"{one.checkpoints[mark]:z.2f}" for mark in marks))
+        for one in columns:
+            curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:z.2f}" for mark in marks))
         out.print(curve)
         if goals:
             table = new_table(*goals[0])
@@ -145,17 +140,13 @@ def _show_course(out: Console, columns: list[Result], goals: list[tuple[str, ...
         out.print(f"{result.cut:,} of {whole} cut off after {counted(result.settings.steps, 'step')}")
 
 
-def _fitness(result: Result, found: list[Figures]) -> Iterator[tuple[str, ...]]:
+def _fitness(columns: list[Result]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
-    gap = found[0].difference
+    gap = columns[0].difference
     beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
-    yield (
-        _FITNESS,
-        *(with_error(one.fitness, one.standard_error) for one in found),
-        *beside,
-    )
-    if found[0].reached is not None:
-        yield (_REACHED[result.switch is not None], *(f"{one.reached:.1%}" for one in found))
+    yield (_FITNESS, *(with_error(one.fitness, one.standard_error) for one in columns), *beside)
+    if columns[0].reached is not None:
+        yield (_REACHED[columns[0].switch is not None], *(f"{one.reached:.1%}" for one in columns))
 
 
 def _conditions(result: Result) -> tuple[str, str]:
@@ -195,13 +186,13 @@ def _described(result: Result) -> str:
     return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
 
 
-def _behaviour(found: list[Figures]) -> Iterator[tuple[str, ...]]:
+def _behaviour(columns: list[Result]) -> Iterator[tuple[str, ...]]:
     """Yield the rows about the episodes themselves."""
-    episodes = [one.behaviour for one in found if one.behaviour is not None]
+    episodes = [one.behaviour for one in columns if one.behaviour is not None]
     if not episodes:
         return
     if episodes[0].reached is not None:
-        first = (one.median_first for one in found)
+        first = (one.median_first for one in episodes)
         kept = (one.retained for one in episodes)
         yield ("their first success, median", *("–" if one is None else f"{one:g}" for one in first))
         yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in episodes))
@@ -254,23 +245,23 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
             )
 
 
-def _verdicts(kind: str, found: list[Figures]) -> Iterator[str]:
+def _verdicts(result: Result) -> Iterator[str]:
     """Say whether a learner beats chance, and whether it keeps what it found."""
-    own, difference = found[0], found[0].difference
+    kind, behaviour, difference = result.learner.kind, result.behaviour, result.difference
     if difference is not None:
         word = "not shown"
-        if own.decided:
+        if difference.decided:
             word = "yes" if difference.mean < 0 else "no, it is worse"
         yield f"{_BEATS}: {word} (p = {difference.p:.2g}, paired t-test)."
-    if own.behaviour is not None and kind != "chance" and own.behaviour.reached is not None:
-        retained = own.behaviour.retained
+    if behaviour is not None and kind != "chance" and behaviour.reached is not None:
+        retained = behaviour.retained
         if retained is None:
-            never = not own.behaviour.first_reached.any()
+            never = not behaviour.first_reached.any()
             word = "no trial reached the goal" if never else "no episode follows a first success"
         else:
             again = "episodes after the first success that reach the goal again"
             kept = f"Retention {retained:.1%} (threshold {KEPT:.0%})"
-            word = f"{'yes' if own.keeps else 'no'}. {kept}: {again}"
+            word = f"{'yes' if behaviour.keeps else 'no'}. {kept}: {again}"
             if kind == "hc":
                 word += "; the climb keeps its best weights and tries a change to them in each episode"
         yield f"Keeps what it found: {word}."

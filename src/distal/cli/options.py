@@ -305,6 +305,12 @@ def task(args: argparse.Namespace) -> Task[Any]:
     return environment(args.env, args)
 
 
+def evaluation(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of an evaluation: task, trials and settings."""
+    numbers = {name: getattr(args, name) for name in ("episodes", "trials", "resample", "seed")}
+    return {"task": task(args), **numbers, **settings(args)}
+
+
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
     with followed(None, "exploring", None, unit="states") as advance:

@@ -17,7 +17,7 @@ from distal.base.display import with_error
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
 from distal.base.significance import SIGNIFICANT
-from distal.cli import Commands, add_command, add_options
+from distal.cli import Parser, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.measures import BEST
 from distal.model.maze import DEFAULT_MAZE, MAZES
@@ -44,15 +44,11 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "runs",
-        run,
-        "summarise a folder of runs",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Summarise a folder of runs: the winner of each, or the best so far, with chance. "
-        f"{columns_explained()}",
+        f"{columns_explained()}"
     )
     command.add_argument(
         "folder", metavar="DIR", help="a folder of distal evolve --out, or a folder of such folders"
@@ -99,7 +95,7 @@ def _table(summaries: list[dict[str, Any]]) -> str:
 
 
 def _show_runs(summaries: list[dict[str, Any]]) -> None:
-    """Print what folders of runs hold."""
+    """Print a summary of folders of runs."""
     out = console()
     for entry in summaries:
         done = "none" if entry["done"] is None else f"{entry['done']:,}"
@@ -144,7 +140,7 @@ def resume_command(folder: str) -> str:
 
 
 def search_used(name: str, elites: str | None, options: Mapping[str, object]) -> str:
-    """Say which search it was, the genetic algorithm by what it did with its elites, and its options."""
+    """Return the search and its options in words; the genetic algorithm is named by its elites."""
     used = f"search {name}" if elites is None else f"elites {elites}"
     return ", ".join([used, *(f"{option} {value}" for option, value in options.items())])
 

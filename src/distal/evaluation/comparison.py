@@ -1,4 +1,4 @@
-"""Learners side by side: each with chance beside it, and each pair of them."""
+"""Learners side by side: each with its chance, and the difference of each pair."""
 
 from __future__ import annotations
 
@@ -39,14 +39,12 @@ class Comparison(Frozen):
     Attributes:
         names: The names of the learners, in their order; equal names are numbered.
         results: The evaluation of each learner, with chance unless chance is a learner here.
-        differences: Each pair of learners.
         most_trials: The limit of the trials for each goal, where they were added until all
             differences were decided; None if their number was fixed.
     """
 
     names: tuple[str, ...]
     results: tuple[Result, ...]
-    differences: tuple[PairedDifference, ...]
     most_trials: int | None = None
 
     def __repr__(self) -> str:
@@ -87,6 +85,12 @@ class Comparison(Frozen):
         """The learners."""
         return tuple(result.learner for result in self.results)
 
+    @cached_property
+    def differences(self) -> tuple[PairedDifference, ...]:
+        """The difference of each pair of learners."""
+        finals = [one.final.astype(np.float64) for one in self.results]
+        return tuple(differences(self.names, finals, fixed=self.most_trials is None))
+
     @property
     def decided(self) -> bool:
         """Whether all differences are decided."""
@@ -126,14 +130,12 @@ class Comparison(Frozen):
         With `curves`, also the best EP so far of every trial and episode: all that `from_dict` needs.
         """
         first = self.results[0]
-        own = [self._numbers(k) for k in range(len(self.results))]
-        if flag("curves", curves):
-            own = [
-                {**one, "result": result.to_dict(curves)}
-                for one, result in zip(own, self.results, strict=True)
-            ]
+        curves = flag("curves", curves)
         return {
-            "learners": own,
+            "learners": [
+                {**self._numbers(k), **({"result": result.to_dict(curves)} if curves else {})}
+                for k, result in enumerate(self.results)
+            ],
             "differences": [difference.to_dict() for difference in self.differences],
             "tests": list(self.tests),
             "decided": self.decided,
@@ -161,11 +163,10 @@ class Comparison(Frozen):
                 raise InputError("its learners do not have the same trials, or are fewer than two")
             most = given["most_trials"]
             most = None if most is None else integer("most_trials", most, results[0].trials)
-            finals = [one.final.astype(np.float64) for one in results]
-            return cls(names, results, tuple(differences(names, finals, fixed=most is None)), most)
+            return cls(names, results, most)
 
     def _numbers(self, k: int) -> dict[str, Any]:
-        """Return what JSON says of a learner."""
+        """Return the numbers of a learner, ready for JSON."""
         result = self.results[k]
         reached = self.reached_intervals[k]
         return {
@@ -185,7 +186,7 @@ class Comparison(Frozen):
         }
 
     def _chance(self, k: int) -> dict[str, Any] | None:
-        """Return what JSON says of chance beside a learner."""
+        """Return the numbers of the chance of a learner, ready for JSON."""
         chance, difference = self.results[k].chance, self.results[k].difference
         if chance is None or difference is None:
             return None
@@ -245,7 +246,7 @@ class Comparison(Frozen):
         return frame_of_rows([self._row(k) for k in range(len(self.results))])
 
     def _row(self, k: int) -> dict[str, Any]:
-        """Return what a frame says of a learner."""
+        """Return the row of a learner in a frame."""
         result, (low, high), reached = self.results[k], self.intervals[k], self.reached_intervals[k]
         chance, difference = result.chance, result.difference
         return {
@@ -317,7 +318,7 @@ def _sharing_chance(results: Sequence[Result]) -> tuple[Result, ...]:
 
 
 def _row(one: PairedDifference) -> dict[str, Any]:
-    """Return what a frame says of two learners."""
+    """Return the row of two learners in a frame."""
     numbers = one.to_dict()
     low, high = numbers.pop("interval")
     return {**numbers, "low": low, "high": high}

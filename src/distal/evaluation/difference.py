@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distal.base.records import Record, Share
 from distal.base.significance import (
     SIGNIFICANT,
     confidence_sequence,
@@ -26,7 +27,7 @@ Finals = NDArray[np.float64]  # the best EP of each trial
 
 
 @dataclass(frozen=True)
-class PairedDifference:
+class PairedDifference(Record):
     """Two learners compared in trials with the same seeds; below zero, the first one is better.
 
     Attributes:
@@ -45,15 +46,17 @@ class PairedDifference:
         superiority: The same for any two trials, the probability of superiority without pairs.
     """
 
+    MORE: ClassVar[tuple[str, ...]] = ("decided",)
+
     first: str
     second: str
     mean: float
     interval: tuple[float, float]
     interval_by: str
-    signed_rank: float | None
-    rank_sum: float | None
-    paired_superiority: float
-    superiority: float
+    signed_rank: Share | None
+    rank_sum: Share | None
+    paired_superiority: Share
+    superiority: Share
 
     @property
     def decided(self) -> bool:
@@ -69,10 +72,6 @@ class PairedDifference:
             return f"{self.first} and {self.second}: not decided"
         better, worse = (self.first, self.second) if self.mean < 0 else (self.second, self.first)
         return f"{better} is better than {worse}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON."""
-        return {**asdict(self), "interval": list(self.interval), "decided": self.decided}
 
 
 def in_sequence(finals: Sequence[Finals]) -> list[tuple[float, float]]:

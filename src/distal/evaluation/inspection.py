@@ -1,9 +1,9 @@
-"""What a rule does: which rows it uses, which it needs, and how much of it could go."""
+"""The inspection of a rule: the rows that it uses, the rows that it needs, and the smallest rule found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,6 @@ from distal.base.checks import (
     flag,
     instance,
     integer,
-    not_negative,
     number,
     one_of,
     reading,
@@ -27,6 +26,7 @@ from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, signed
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
+from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, mean_interval, paired, standard_error
 from distal.evaluation import row_figures
 from distal.evaluation.result import Result
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CHANGES = (-1, 0, 1)
-SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
+SIGNALS: dict[str, Callable[[int], int]] = {  # the row that is used in place of another
     "swapped": lambda row: row ^ 1,
     "always +1": lambda row: row | 1,
     "always -1": lambda row: row & ~1,
@@ -57,7 +57,7 @@ WORSE, NOT_WORSE = "shown to be worse", "not shown to be worse"
 
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Record):
     """The effect of a change of the rule on its fitness, in the same trials.
 
     Attributes:
@@ -71,10 +71,10 @@ class Effect:
 
     fitness: float
     difference: float
-    standard_error: float
+    standard_error: NotNegative
     low: float
     high: float
-    p: float
+    p: Share
 
     @property
     def reach(self) -> float:
@@ -83,22 +83,16 @@ class Effect:
 
     @classmethod
     def of(cls, changed: NDArray[Any], own: NDArray[Any]) -> Effect:
-        """Compare the best EPs (trials) of a changed rule with those of the rule."""
+        """Compare the best EPs (trials) of a changed rule with the best EPs of the rule."""
         pairs = changed - own
         low, high = mean_interval(pairs)
         return cls(
             float(changed.mean()), float(pairs.mean()), standard_error(pairs), low, high, paired(changed, own)
         )
 
-    @classmethod
-    def _read(cls, given: Mapping[str, Any]) -> Effect:
-        """Read what `asdict` returns."""
-        ranges = {"standard_error": not_negative, "p": unit_interval}
-        found = cls(
-            **{one.name: ranges.get(one.name, number)(one.name, given[one.name]) for one in fields(cls)}
-        )
-        ascending(found.low, found.high)
-        return found
+    def _check(self) -> None:
+        """Refuse an interval that is the wrong way round."""
+        ascending(self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -291,9 +285,9 @@ class Inspection(Frozen):
             "knockouts": [_knockout_row(one) for one in self.knockouts],
             "needed": list(self.needed),
             "idle": list(self.idle),
-            "signal": {name: asdict(effect) for name, effect in self.signal.items()},
+            "signal": {name: effect.to_dict() for name, effect in self.signal.items()},
             "sensitivity": {
-                name: [{"value": value, **asdict(effect)} for value, effect in points.items()]
+                name: [{"value": value, **effect.to_dict()} for value, effect in points.items()]
                 for name, points in self.sensitivity.items()
             },
             "smallest": {
@@ -302,8 +296,8 @@ class Inspection(Frozen):
                 "rule": smallest.rule.to_dict(),
                 "rows": list(smallest.rows),
                 "removed": list(smallest.removed),
-                "found": asdict(smallest.effect),
-                "fresh": asdict(smallest.fresh),
+                "found": smallest.effect.to_dict(),
+                "fresh": smallest.fresh.to_dict(),
                 "chance": smallest.chance,
             },
         }
@@ -317,7 +311,7 @@ class Inspection(Frozen):
             knockouts = tuple(
                 Knockout(
                     integer("row", one["row"], 0, ROWS - 1), integer("change", one["change"], -1, 1),
-                    Effect._read(one), unit_interval("p_holm", one["p_holm"]),
+                    Effect.from_dict(one), unit_interval("p_holm", one["p_holm"]),
                 )
                 for one in given["knockouts"]
             )  # fmt: skip
@@ -329,10 +323,10 @@ class Inspection(Frozen):
                 result,
                 Usage.from_dict(given["usage"]),
                 knockouts,
-                {name: Effect._read(given["signal"][name]) for name in SIGNALS},
+                {name: Effect.from_dict(given["signal"][name]) for name in SIGNALS},
                 {
                     name: {
-                        unit_interval("value", one["value"]): Effect._read(one)
+                        unit_interval("value", one["value"]): Effect.from_dict(one)
                         for one in given["sensitivity"][name]
                     }
                     for name in NUMBERS
@@ -364,10 +358,9 @@ class Inspection(Frozen):
             )  # fmt: skip
         else:
             points = self.sensitivity[what]
-            chance = None if self.result.chance is None else self.result.chance.fitness
             row_figures.sensitivity(
                 on, what, getattr(self.rule, what), self.fitness,
-                [(value, one.difference, one.low, one.high) for value, one in points.items()], chance,
+                [(value, one.difference, one.low, one.high) for value, one in points.items()], self._chance,
             )  # fmt: skip
         if ax is None and what != "knockouts":  # which has one; on axes of the user's, `ax.legend()` adds it
             on.legend(fontsize=8)
@@ -375,9 +368,9 @@ class Inspection(Frozen):
 
 
 def _knockout_row(one: Knockout) -> dict[str, Any]:
-    """Return what JSON and a frame say of a knockout."""
+    """Return a knockout as a row of JSON and of a frame."""
     return {
-        "row": one.row, "change": one.change, **asdict(one.effect), "p_holm": one.p, "matters": one.matters,
+        "row": one.row, "change": one.change, **one.effect.to_dict(), "p_holm": one.p, "matters": one.matters,
     }  # fmt: skip
 
 
@@ -387,18 +380,18 @@ def other_changes(rule: Rule) -> list[tuple[int, int]]:
 
 
 def _read_smallest(given: Mapping[str, Any]) -> Smallest:
-    """Read what the JSON of an inspection says of the smallest rule."""
+    """Read the smallest rule from the JSON of an inspection."""
     return Smallest(
         Rule.from_dict(given["rule"]),
         tuple(integer("removed", row, 0, ROWS - 1) for row in given["removed"]),
-        Effect._read(given["found"]),
-        Effect._read(given["fresh"]),
+        Effect.from_dict(given["found"]),
+        Effect.from_dict(given["fresh"]),
         number("chance", given["chance"]),
     )
 
 
 def checked_rule(given: Learner | str | Path) -> Rule:
-    """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
+    """Return a rule, or the rule of a name; other learners have no rows and are refused."""
     learner = find_learner(given)
     if not isinstance(learner, Rule):
         raise InputError(
@@ -408,7 +401,7 @@ def checked_rule(given: Learner | str | Path) -> Rule:
 
 
 def listed(some: Iterable[object]) -> str:
-    """Write row numbers and the like, or that there are none."""
+    """Return numbers or names as a list in text, or "none"."""
     return ", ".join(map(str, some)) or "none"
 
 

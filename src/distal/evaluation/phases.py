@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distal.base.checks import InputError
 from distal.base.frozen import Frozen
+from distal.base.records import Count, NotNegative, Record
 from distal.base.significance import standard_error
 from distal.engines.batch import EPs
 from distal.tasks.switching import Switch
 
 
 @dataclass(frozen=True, eq=False)
-class Forgetting:
+class Forgetting(Record):
     """The loss of a goal until it returns, in trials and phases that have one that returns.
 
     Attributes:
@@ -30,10 +31,12 @@ class Forgetting:
         until_again: The same after it returned.
     """
 
-    returns: int
+    MORE: ClassVar[tuple[str, ...]] = ("lost",)
+
+    returns: Count
     left_with: float
     came_back_with: float
-    standard_error: float | None
+    standard_error: NotNegative | None
     until_first: float | None
     until_again: float | None
 
@@ -41,10 +44,6 @@ class Forgetting:
     def lost(self) -> float:
         """How much worse the first episode after the return is than the best before."""
         return self.came_back_with - self.left_with
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers, ready for JSON."""
-        return {**vars(self), "lost": self.lost}
 
 
 @dataclass(frozen=True, eq=False)

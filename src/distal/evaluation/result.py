@@ -1,12 +1,12 @@
-"""The result of an evaluation: curves, weights and settings, with chance beside it."""
+"""The result of an evaluation: curves, weights and settings, with the result of chance."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, lit
 from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
+from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, standard_error
 from distal.engines.batch import EPs, best_so_far
 from distal.evaluation import result_file
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """Two learners compared trial by trial.
 
     Attributes:
@@ -64,33 +65,13 @@ class Difference:
     """
 
     mean: float
-    standard_error: float | None
-    p: float
-
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the numbers by name, ready for JSON."""
-        return asdict(self)
+    standard_error: NotNegative | None
+    p: Share
 
     @property
     def decided(self) -> bool:
         """Whether there is a difference, at the paper's level of 0.05."""
         return self.p < SIGNIFICANT
-
-
-class Figures(NamedTuple):
-    """The numbers of a result that a table shows; `Result` and `Behaviour` say what each is."""
-
-    name: str
-    difference: Difference | None
-    decided: bool
-    fitness: float
-    standard_error: float | None
-    reached: float | None
-    checkpoints: dict[int, float]
-    behaviour: Behaviour | None
-    median_first: float | None
-    keeps: bool | None
-    shortest: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,28 +122,29 @@ class Result(Frozen):
         return f"Result({short(name_of(self.learner))}, {self._asked}: fitness {fitness}{self._beside})"
 
     def _repr_html_(self) -> str:
-        both = [self] if self.chance is None else [self, self.chance]
-        rows: list[list[str]] = [
-            ["fitness: mean best EP", *(with_error(one.fitness, one.standard_error) for one in both)]
-        ]
-        rows += [
-            [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:z.2f}" for one in both)]
-            for mark in self.checkpoints
+        both, gap = self.beside_chance, self.difference
+        rows = [
+            ["fitness: mean best EP", *(with_error(one.fitness, one.standard_error) for one in both)],
+            *(
+                [f"mean best EP after {mark:,}", *(f"{one.checkpoints[mark]:z.2f}" for one in both)]
+                for mark in self.checkpoints
+            ),
         ]
         if self.target is not None:
-            what = f"{self._units} that reached the goal"
-            rows.append([what, *(or_dash(one.reached, ".1%") for one in both)])
-        if self.difference is not None:
-            rows[0].append(with_error(self.difference.mean, self.difference.standard_error))
-        names = [
-            "± standard error",
-            *(name_of(one.learner) for one in both),
-            *["difference"] * (len(both) - 1),
-        ]
-        return html_table(
-            f"{name_of(self.learner)}: {self._asked}, seed {self.seed}; lower EP is better", names,
-            (row + [""] * (len(names) - len(row)) for row in rows),
-        )  # fmt: skip
+            rows.append(
+                [f"{self._units} that reached the goal", *(or_dash(one.reached, ".1%") for one in both)]
+            )
+        names = ["± standard error", *(name_of(one.learner) for one in both)]
+        if gap is not None:
+            names.append("difference")
+            rows = [[*row, with_error(gap.mean, gap.standard_error) * (row is rows[0])] for row in rows]
+        title = f"{name_of(self.learner)}: {self._asked}, seed {self.seed}; lower EP is better"
+        return html_table(title, names, rows)
+
+    @property
+    def beside_chance(self) -> list[Result]:
+        """The result, and chance if it is there."""
+        return [self] if self.chance is None else [self, self.chance]
 
     @property
     def _asked(self) -> str:
@@ -171,12 +153,8 @@ class Result(Frozen):
 
     @property
     def _units(self) -> str:
-        """What is judged one by one."""
+        """The word for the parts that are judged one by one."""
         return "trials" if self.switch is None else "phases"
-
-    @property
-    def _phase(self) -> int | None:
-        return None if self.switch is None else self.switch.every
 
     @property
     def _beside(self) -> str:
@@ -219,7 +197,7 @@ class Result(Frozen):
             self.task, self.settings, self.episodes, self.trials, self.resample, self.seed, self.switch
         )
 
-    @property
+    @cached_property
     def phases(self) -> Phases | None:
         """The speed of finding each new goal, and the memory of old ones; None if goals did not move."""
         return None if self.switch is None else Phases.of(self.best, self.goals, self.switch, self.target)
@@ -250,7 +228,7 @@ class Result(Frozen):
         ends = [-1] if self.switch is None else self.switch.ends(self.episodes)
         return float((self.best[:, ends] <= self.target).mean())
 
-    @property
+    @cached_property
     def difference(self) -> Difference | None:
         """The learner minus chance, trial by trial; None if chance was left out."""
         if self.chance is None:
@@ -259,38 +237,20 @@ class Result(Frozen):
         p = paired(self.final, self.chance.final)
         return Difference(float(pairs.mean()), standard_error(pairs) if len(pairs) > 1 else None, p)
 
-    @property
+    @cached_property
     def behaviour(self) -> Behaviour | None:
         """A summary of all episodes; None unless `ep` was kept."""
-        return None if self.ep is None else Behaviour.of(self.ep, phase=self._phase, target=self.target)
-
-    @property
-    def figures(self) -> Figures:
-        """The numbers that a table shows, all at once."""
-        found, difference = self.behaviour, self.difference
-        return Figures(
-            median_first=None if found is None else found.median_first,
-            keeps=None if found is None else found.keeps,
-            behaviour=found,
-            difference=difference,
-            decided=difference is not None and difference.decided,
-            fitness=self.fitness,
-            standard_error=self.standard_error,
-            reached=self.reached,
-            checkpoints=self.checkpoints,
-            shortest=self.shortest,
-            name=name_of(self.learner),
-        )
+        phase = None if self.switch is None else self.switch.every
+        return None if self.ep is None else Behaviour.of(self.ep, phase=phase, target=self.target)
 
     @property
     def shortest(self) -> float | None:
         """The mean length of the shortest ways to the goals of all trials; None if the task is no maze."""
         if self.maze is None:
             return None
-        goals = self.goals
-        return float(np.array(self.maze.start_distances)[goals].mean())
+        return float(np.array(self.maze.start_distances)[self.goals].mean())
 
-    @property
+    @cached_property
     def checkpoints(self) -> dict[int, float]:
         """The mean best EP after 1, 10, 100, … episodes and after the last; or of each phase, by its end."""
         if self.switch is not None:
@@ -466,7 +426,7 @@ class Result(Frozen):
 
     @classmethod
     def _read(cls, given: Mapping[str, Any], learner: Learner, shared: Mapping[str, Any]) -> Self:
-        """Read the curves of a learner, or of chance beside it."""
+        """Read the curves of a learner, or of its chance."""
         if "curves" not in given:
             raise InputError("it has no curves; write it with to_dict(curves=True)")
         curves = given["curves"]
@@ -489,7 +449,7 @@ class Result(Frozen):
         arrays: Mapping[str, NDArray[Any]],
         whose: str,
     ) -> Self:
-        """Read the curves and weights of a learner, or of chance beside it, from a file."""
+        """Read the curves and weights of a learner, or of its chance, from a file."""
         found = {name: arrays.get(f"{whose}{name}") for name in ARRAYS}
         curves = {"best": found["best"], "ep": found["ep"]}
         result = cls._read({**given, "curves": curves}, learner, shared)
@@ -519,7 +479,7 @@ class Result(Frozen):
                 "best": self.best.tolist(),
                 "ep": None if self.ep is None else self.ep.tolist(),
             }
-            if self.maze is None:  # what follows from a maze and its steps
+            if self.maze is None:  # a maze and its steps decide both
                 numbers |= {"cut": self.cut, "target": self.target}
         return numbers
 
@@ -610,7 +570,7 @@ def _with_error(mean: float, error: float | None) -> str:
 
 
 def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read what the JSON of a result says of all its learners: the task, the settings, how it was run."""
+    """Read the fields of the JSON of a result that its chance shares: task, settings, trials, engine."""
     _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
     return {
         "task": task_from_fields(data),

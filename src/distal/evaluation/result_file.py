@@ -1,4 +1,4 @@
-"""The file of a result: an NPZ file of its curves and weights, with one JSON text of what decided them.
+"""The file of a result: an NPZ file of its curves and weights, with its settings as one JSON text.
 
 NPZ holds plain arrays, which NumPy and other programs read; nothing in it is pickled.
 """
@@ -45,8 +45,8 @@ def write(
     Args:
         path: The file, whose name ends in .npz.
         result: All that decided the result, ready for JSON.
-        chance: The same of chance beside it, where it differs.
-        arrays: `ARRAYS` of the result, and those of chance, their names after `CHANCE`.
+        chance: The same of its chance, where it differs; None without chance.
+        arrays: `ARRAYS` of the result, and of chance with names that begin with `CHANCE`.
     """
     about = {
         "format": FORMAT, "version": VERSION, "made_by": __version__, "result": result, "chance": chance
@@ -58,7 +58,7 @@ def write(
 def read(
     path: str | Path,
 ) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, NDArray[Any]]]:
-    """Return what `write` was given.
+    """Return the result, its chance and the arrays, as `write` takes them.
 
     Raises:
         InputError: If the file cannot be read, is damaged, or is no result.
@@ -67,8 +67,8 @@ def read(
     names = (*ARRAYS, *(f"{CHANCE}{name}" for name in ARRAYS))
     about, arrays = files.from_npz(data, "the numbers of the result", names[:1], names[1:])
     kept = fields(about, FORMAT, VERSION, _ABOUT)
-    result = instance("result", kept["result"], dict, "what decided a result, by name")
+    result = instance("result", kept["result"], dict, "the settings of a result, by name")
     chance = kept["chance"]
     if chance is not None:
-        instance("chance", chance, dict, "what decided chance, by name")
+        instance("chance", chance, dict, "the settings of chance, by name")
     return result, chance, arrays

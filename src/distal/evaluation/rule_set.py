@@ -1,14 +1,15 @@
-"""What several rules have in common: row by row, weighted by how often each of them uses it.
+"""The common features of several rules: row by row, weighted by how often each rule uses the row.
 
 A rule's change in a row that it never uses means nothing; evolution leaves it to drift. So
-rules are compared by what they do: two of them are as far apart as the share of updates
-that they would make differently.
+rules are compared by their behaviour: the distance of two rules is the share of updates that
+they would make differently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,25 +52,64 @@ class RuleSet(Frozen):
         rules: The rules.
         results: The evaluation of each, with chance.
         usages: The use of rows by each rule.
-        use: The use of each row, the mean over the rules, (32).
-        consensus: The mean change of each row, each rule weighted by how often it uses the row;
-            from −1 to 1, (32). 0 in a row that no rule uses.
-        agreement: The share of that weight behind the most frequent change, (32).
-        distances: The share of updates that two rules would make differently, (rules, rules).
-        clusters: The cluster of each rule, from 1; rules of one cluster are nearer to one another,
-            on average, than half the distance of random rules.
-        order: The rules, from 0, in the order in which the clusters join them.
     """
 
     rules: tuple[Rule, ...]
     results: tuple[Result, ...]
     usages: tuple[Usage, ...]
-    use: NDArray[np.float64]
-    consensus: NDArray[np.float64]
-    agreement: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    clusters: tuple[int, ...]
-    order: tuple[int, ...]
+
+    @cached_property
+    def use(self) -> NDArray[np.float64]:
+        """The use of each row, the mean over the rules, (32)."""
+        mean: NDArray[np.float64] = self._uses.mean(axis=0)
+        return mean
+
+    @property
+    def consensus(self) -> NDArray[np.float64]:
+        """The mean change of each row, each rule weighted by how often it uses the row, (32).
+
+        It is from −1 to 1, and 0 in a row that no rule uses.
+        """
+        return self._agreed[0]
+
+    @property
+    def agreement(self) -> NDArray[np.float64]:
+        """The share of that weight behind the most frequent change, (32)."""
+        return self._agreed[1]
+
+    @cached_property
+    def distances(self) -> NDArray[np.float64]:
+        """The share of updates that two rules would make differently, (rules, rules)."""
+        return distances(self._changes, self._uses)
+
+    @property
+    def clusters(self) -> tuple[int, ...]:
+        """The cluster of each rule, from 1.
+
+        Rules of one cluster are nearer to one another, on average, than half the distance of random rules.
+        """
+        return self._clustered[0]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The rules, from 0, in the order in which the clusters join them."""
+        return self._clustered[1]
+
+    @cached_property
+    def _agreed(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return consensus(self._changes, self._uses)
+
+    @cached_property
+    def _clustered(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return clustered(self.distances)
+
+    @property
+    def _changes(self) -> NDArray[np.int64]:
+        return np.array([rule.delta_w for rule in self.rules])
+
+    @property
+    def _uses(self) -> NDArray[np.float64]:
+        return np.array([usage.rows for usage in self.usages])
 
     def __repr__(self) -> str:
         fitness = float(np.mean([one.fitness for one in self.results]))
@@ -89,7 +129,7 @@ class RuleSet(Frozen):
         return html_table(title, ("rule", "cluster", "fitness: mean best EP", "chance"), rows)
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return what a table says of each rule."""
+        """Return the row of each rule in a table."""
         return [
             {
                 "rule": name, "cluster": cluster, "fitness": result.fitness,
@@ -177,9 +217,8 @@ class RuleSet(Frozen):
             The axes, with `figure.savefig` to write them to a file.
         """
         on = axes_or_new(ax, 5, 6)
-        table = np.array([self.rules[k].delta_w for k in self.order]).T
-        use = np.array([self.usages[k].rows for k in self.order]).T
-        row_figures.rule_set(on, table, use, [self.names[k] for k in self.order], self.consensus, self.use)
+        order, names = list(self.order), [self.names[k] for k in self.order]
+        row_figures.rule_set(on, self._changes[order].T, self._uses[order].T, names, self.consensus, self.use)
         return on
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,12 +21,12 @@ from distal.base.checks import (
     reading,
     sequence,
     shown,
-    unit_interval,
 )
 from distal.base.display import html_table, or_dash, with_error
 from distal.base.drawing import axes_or_new, evolution, kind_colour
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
+from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
 from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.search.config import Config
@@ -39,15 +39,11 @@ if TYPE_CHECKING:
 _CURVES = ("best", "mean", "worst")
 _WORSE, _OPEN = "no, worse than random weights", "not shown"
 _CHANGE = " Try more episodes in a trial, {encoding}a larger population or more generations."
-# The ranges of the numbers of fresh trials; any number that is not named has none.
-_RANGES = {
-    **dict.fromkeys(("standard_error", "chance_standard_error", "difference_standard_error"), not_negative),
-    **dict.fromkeys(("p", "superiority"), unit_interval),
-}
+_BY_CHANCE = ("chance", "chance_standard_error", "difference_standard_error", "p", "superiority")
 
 
 @dataclass(frozen=True)
-class Fresh:
+class Fresh(Record):
     """The scores of a learner on fresh trials, which did not select it, and of chance on the same ones.
 
     Chance has the learner's scales of recurrent and feedback sums. Its numbers are None in a
@@ -64,16 +60,16 @@ class Fresh:
     """
 
     fitness: float
-    standard_error: float
+    standard_error: NotNegative
     chance: float | None = None
-    chance_standard_error: float | None = None
-    difference_standard_error: float | None = None
-    p: float | None = None
-    superiority: float | None = None
+    chance_standard_error: NotNegative | None = None
+    difference_standard_error: NotNegative | None = None
+    p: Share | None = None
+    superiority: Share | None = None
 
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
-        """Compare the best EPs of a learner with those of chance in the same trials."""
+        """Compare the best EPs of a learner with the best EPs of chance in the same trials."""
         for name, values in (("own", own), ("chance", chance)):
             given = instance(name, values, np.ndarray, "an array of best EPs")
             if given.ndim != 1 or given.dtype.kind not in "iuf":
@@ -93,26 +89,19 @@ class Fresh:
         )
 
     @classmethod
-    def from_dict(cls, data: object) -> Fresh:
-        """Read the numbers by name."""
+    def from_dict(cls, data: object) -> Self:
+        """Read the numbers by name; the numbers of chance may be missing."""
         expected = "the numbers of fresh trials, by name"
         given = instance("fresh", data, dict, expected)
-        needed = ("fitness", "standard_error")
-        if not set(needed) <= set(given) <= set(cls.__dataclass_fields__):
+        if not set(given) <= set(cls._kinds()):
             raise InputError(f"fresh is {shown(data)}, expected {expected}")
-        numbers: dict[str, Any] = {}
-        for name, value in given.items():
-            check = _RANGES.get(name, checks.number)
-            numbers[name] = None if value is None and name not in needed else check(name, value)
-        by_chance = [name for name in cls.__dataclass_fields__ if name not in needed]
-        missing = [name for name in by_chance if numbers.get(name) is None]
-        if missing and len(missing) < len(by_chance):
-            raise InputError(f"{missing[0]} is missing, but there are other numbers of chance")
-        return cls(**numbers)
+        return cls._read({**dict.fromkeys(_BY_CHANCE), **given})
 
-    def to_dict(self) -> dict[str, float | None]:
-        """Return the numbers by name, ready for JSON."""
-        return asdict(self)
+    def _check(self) -> None:
+        """Refuse some numbers of chance without the others."""
+        missing = [name for name in _BY_CHANCE if getattr(self, name) is None]
+        if missing and len(missing) < len(_BY_CHANCE):
+            raise InputError(f"{missing[0]} is missing, but there are other numbers of chance")
 
     @property
     def difference(self) -> float | None:
@@ -122,16 +111,18 @@ class Fresh:
     @property
     def beats_chance(self) -> bool | None:
         """Whether it is better than chance, at the paper's level of 0.05."""
-        if self.p is None or self.difference is None:
-            return None
-        return self.p < SIGNIFICANT and self.difference < 0
+        return self._decided(-1)
 
     @property
     def loses_to_chance(self) -> bool | None:
         """Whether it is worse than chance, at the same level."""
+        return self._decided(1)
+
+    def _decided(self, sign: int) -> bool | None:
+        """Whether the difference from chance has a sign, by the test; None without chance."""
         if self.p is None or self.difference is None:
             return None
-        return self.p < SIGNIFICANT and self.difference > 0
+        return self.p < SIGNIFICANT and self.difference * sign > 0
 
 
 @dataclass(frozen=True)
@@ -189,18 +180,17 @@ class Winner:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Winner:
         """Read the data of `to_dict`."""
-        instance("winner", data, dict, "what Winner.to_dict returns")
-        needed = ("run", "generation", "selected", "remeasured", "learner")
-        for name in needed:
-            if name not in data:
+        given = instance("winner", data, dict, "what Winner.to_dict returns")
+        for name in ("run", "generation", "selected", "remeasured", "learner"):
+            if name not in given:
                 raise InputError(f"field {name!r} of a winner is missing")
-        given = {name: data[name] for name in Fresh.__dataclass_fields__ if name in data}
+        numbers = {name: given[name] for name in Fresh._kinds() if name in given}
         return cls(
-            run=integer("run", data["run"], 1),
-            learner=from_embedded(data["learner"]),
-            generation=integer("generation", data["generation"], 0),
-            selected=checks.number("selected", data["selected"]),
-            fresh=Fresh.from_dict({**given, "fitness": data["remeasured"]}),
+            run=integer("run", given["run"], 1),
+            learner=from_embedded(given["learner"]),
+            generation=integer("generation", given["generation"], 0),
+            selected=checks.number("selected", given["selected"]),
+            fresh=Fresh.from_dict({**numbers, "fitness": given["remeasured"]}),
         )
 
 
