@@ -30,9 +30,9 @@ from distal.tasks import naming
 from distal.tasks.gym import EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.stored import StoredTask
-from tests.base.test_folders import reconfigured, snapshot
 from tests.command_line import output
 from tests.evolutions import Stop, contents, stop_after
+from tests.folders import reconfigured, snapshot
 from tests.given import some
 from tests.mazes import T
 from tests.refusals import refused
