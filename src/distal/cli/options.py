@@ -209,8 +209,8 @@ def add_engine(command: Parser) -> None:
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     add_options(command, {
         "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
-        "--workers N": "threads of the cpu engine (one per core), processes of engine steps (one per core) "
-        "and of the reference engine (1), cards of the gpu engine (all)",
+        "--workers N": "threads or processes of engines cpu, steps and reference (one per core), cards of "
+        "the gpu engine (all)",
         "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
         "on this machine",
     })  # fmt: skip

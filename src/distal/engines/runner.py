@@ -52,6 +52,7 @@ class Runner:
         own = imported(DEFAULT) if engine is None else load(engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
+        self.asked = engine is not None  # who has chosen an engine hears of any other that is used
         self.workers = None if workers is None else checked_workers(workers)
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
@@ -108,11 +109,14 @@ class Runner:
             if name not in self._others:
                 self._others[name] = Runner(name, self.workers, self.executor)
             other = self._others[name]
-            if other.loaded.supports(batch) is None:
-                if name not in self._said:
+            refusal = other.loaded.supports(batch)
+            if refusal is None:
+                # Of the last one, which is slow, everybody hears.
+                if name not in self._said and (self.asked or name == CHOICES[-1]):
                     say_instead(name, reason)
                     self._said.add(name)
                 return other.telling(self._progress)
+            reason = refusal
         raise InputError(reason)
 
     def run(
