@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -30,13 +30,13 @@ import numpy as np
 import distal
 from distal import InputError, Maze, evolve, reproduce, resume
 from distal.base.files import to_json, write_text
-from distal.base.folders import fingerprint
 from distal.cli import main
 from distal.search.contents import summary
-from distal.search.recorder import Step
 from distal.studies.plans.reproduce import Experiments
 from distal.studies.study import Scale
 from tests import doors
+from tests.evolutions import Stop, stop_after
+from tests.folders import sealed, snapshot
 
 KEPT = Path(__file__).parents[1] / "benchmarks" / "results" / "fuzz.json"
 PAGE = Path(__file__).parents[1] / "SECURITY.md"
@@ -53,22 +53,6 @@ NASTY: tuple[Any, ...] = (
     None, True, -1, 0, 1, 2.5, 1e308, 10**30, "", "../../x", "/etc/passwd", "\x1b[31m", "9.9.9", [], {}, [[]],
     float("nan"), float("inf"), "a" * 5000,
 )  # fmt: skip
-
-
-class Stopped(Exception):  # noqa: N818
-    """Ends an evolution from outside."""
-
-
-def snapshot(folder: Path) -> dict[str, tuple[int, int, str]]:
-    """Return every entry of a folder: its kind, when it was changed, and a checksum of what it holds."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        status = path.lstat()
-        held = str(path.readlink()) if path.is_symlink() else ""
-        if path.is_file() and not path.is_symlink():
-            held = hashlib.sha256(path.read_bytes()).hexdigest()
-        found[str(path.relative_to(folder))] = status.st_mode, status.st_mtime_ns, held
-    return found
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -166,20 +150,13 @@ def _forge(path: Path, chance: random.Random) -> None:
     else:
         inner[last] = chance.choice(NASTY)
     if isinstance(data, dict) and "sha256" in data and chance.random() < 0.9:
-        content = {name: value for name, value in data.items() if name not in ("format", "version", "sha256")}
-        data["sha256"] = fingerprint(content)
+        data = sealed(data)
     path.write_text(json.dumps(data))
 
 
 def _half(folder: Path) -> None:
-    def stop(step: Step) -> None:
-        if step.generation == 1:
-            raise Stopped
-
-    try:
-        evolve("dsp", **SMALL, out=folder, progress=stop)
-    except Stopped:
-        return
+    with suppress(Stop):
+        evolve("dsp", **SMALL, out=folder, progress=stop_after(1))
 
 
 def _start_over(folder: Path) -> None:

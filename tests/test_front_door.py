@@ -85,7 +85,6 @@ def helps(parser: argparse.ArgumentParser) -> dict[str, str | None]:
     return {choice.dest: choice.help for choice in commands._choices_actions}  # type: ignore[attr-defined]
 
 
-def test_the_line_about_a_command_is_the_one_that_its_module_gives() -> None:
-    assert helps(make_parser()) == {name: about for name, (_, about) in all_commands().items()}
-    for chosen in all_commands():
-        assert set(helps(make_parser(chosen))) == set(all_commands())
+def test_the_help_lists_every_command_whichever_is_chosen() -> None:
+    for chosen in (None, *all_commands()):
+        assert helps(make_parser(chosen)) == all_commands()

@@ -20,7 +20,7 @@ import pytest
 import distal
 from distal import InputError, evolve, reproduce, resume, study_readings, write_report
 from distal.base import folders
-from distal.base.folders import Folder, Manifest, fingerprint, read_manifest
+from distal.base.folders import Folder, Manifest, read_manifest
 from distal.cli import main
 from distal.search import run_folder
 from distal.search.contents import summary
@@ -30,6 +30,7 @@ from distal.studies.plans.reproduce import Experiments
 # A private function: reading alone is watched, without the work that follows.
 from distal.studies.stages import Event, _stored_curves
 from distal.studies.study import Scale
+from tests.folders import reconfigured, resealed, snapshot
 from tests.given import some
 from tests.mazes import T
 
@@ -39,17 +40,6 @@ SMALL: dict[str, Any] = {
     "runs": 2, "generations": 2, "trials": 1, "episodes": 5, "steps": 8, "maze": T, "hidden": 5,
 }  # fmt: skip
 TINY = Scale("quick", runs=2, generations=1, episodes=120)
-
-
-def snapshot(folder: Path) -> dict[str, tuple[int, bytes | None]]:
-    """Return every file and folder in a folder: when it was last changed, and what it holds."""
-    return {
-        str(path.relative_to(folder)): (
-            path.lstat().st_mtime_ns,
-            path.read_bytes() if path.is_file() else None,
-        )
-        for path in [folder, *folder.rglob("*")]
-    }
 
 
 @pytest.fixture(scope="module")
@@ -180,23 +170,6 @@ def test_a_report_overwrites_no_file_of_another_and_links_only_its_own(
 
 
 # ------------------------------------------------------------------ manifests
-
-
-def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change what a sealed file says, and give it the checksum that fits."""
-    data = json.loads(path.read_text())
-    change(data)
-    content = {name: value for name, value in data.items() if name not in ("format", "version", "sha256")}
-    path.write_text(json.dumps({**data, "sha256": fingerprint(content)}))
-
-
-def reconfigured(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Change the configuration of runs, and the checksum that their state has of it."""
-    resealed(folder / "config.json", change)
-    config = json.loads((folder / "config.json").read_text())
-    apart = ("format", "version", "sha256", "generations")
-    fits = fingerprint({key: value for key, value in config.items() if key not in apart})
-    resealed(folder / "state.json", lambda state: state.update(config=fits))
 
 
 def refused(folder: Path, problem: str | None = None) -> None:

@@ -235,6 +235,7 @@ def test_work_that_does_not_fit_is_refused_and_leaves_nothing(
         ["learn", "evolved:1", "--trials", "10000000"],
         ["learn", "evolved:1", "--trials", "400000", "--no-chance", "--json", "--curves"],
         ["climb", "--episodes", "4000000000", "--trials", "1"],
+        ["env", "FrozenLake-v1", "--trials", "100000000"],
         ["evolve", "--population", "1048576", "--out"],
         ["evolve", "--trials", "100000000", "--out"],
         ["evolve", "--runs", "1048576", "--out"],
@@ -247,7 +248,8 @@ def test_the_command_line_refuses_what_does_not_fit(
     out = [str(tmp_path / "out")] if arguments[-1] == "--out" else []
     said = refusal(capsys, *arguments, *out)
     assert "8.0 GiB are free; ask for fewer" in said
-    assert ("add --no-chance" in said) == (arguments[0] != "evolve" and "--no-chance" not in arguments)
+    beside = arguments[0] in ("learn", "climb") and "--no-chance" not in arguments
+    assert ("add --no-chance" in said) == beside
     assert ("leave out --curves" in said) == ("--curves" in arguments)
     assert not (tmp_path / "out").exists()
 

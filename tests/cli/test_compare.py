@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -46,15 +44,7 @@ def test_the_command_prints_and_writes_what_python_returns(
     )
     assert data == {"version": distal.__version__, **json.loads(json.dumps(expected.to_dict()))}
     assert json.loads(Path(files[0]).read_text()) == data
-    rows = list(csv.DictReader(io.StringIO(Path(files[1]).read_text())))
-    assert len(rows) == 2 * 6 * 6
-    last = rows[-1]
-    assert (last["learner"], last["trial"], last["final_position"]) == ("hill climbing", "3", "1")
-    result = expected.results[1]
-    assert (float(last["best"]), float(last["chance_best"])) == (
-        result.final[-1],
-        some(result.chance).final[-1],
-    )
+    assert Path(files[1]).read_bytes().decode() == "".join(expected.csv_pieces())
     svg = Path(files[2]).read_text()
     assert all(word in svg for word in ("idle", "hill climbing", "chance", "mean best EP so far"))
 

@@ -65,9 +65,9 @@ def test_a_table_is_shown_with_what_a_network_senses_and_what_chance_scores(
         r"^observations +Discrete\(16\)$",
         r"^inputs +4 bits, binary$",
         r"^outputs +4 actions: left, down, right, up$",
-        r"^speed +compiled: no Python in an episode$",
         r"^steps +100 per episode$",
-        r"^table +16 states; all engines run it$",
+        r"^speed +about [1-9][\d,]+ steps a second on \d+ cores? with a network of 3 hidden neurons: "
+        r"a table of 16 states, for all engines$",
         r"^reached +at an EP of -0\.7 or less$",
         r"chance, 2 trials of 4 episodes",
         r"mean best EP +-?\d",
@@ -85,9 +85,12 @@ def test_what_is_no_table_is_shown_with_the_reason(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     text = output(capsys, "env", "tests/Odd-v0", *SHORT)
-    assert re.search(r"^table +none, so engine steps runs it: the result of action", text, re.MULTILINE)
-    (told,) = (line for line in caplog.messages if not line.startswith("compiling "))
-    assert told.startswith("using engine steps: tests/Odd-v0 has no table")
+    how = "stepped in Python by engines steps and reference; no table, because the result of action"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}", text, re.MULTILINE)
+    compiled = output(capsys, "env", "compiled:CartPole", *SHORT)
+    how = "compiled, for engines steps and reference"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}$", compiled, re.MULTILINE)
+    assert not [line for line in caplog.messages if not line.startswith("compiling ")]
     data = output_json(capsys, "env", "CartPole-v1", *SHORT, "--encode", "bins:3:quantiles", "--starts", "2")
     assert (data["inputs"], data["table"], data["states"]) == (8, False, None)
     assert data["goals"] == ["0", "1"]
@@ -110,7 +113,7 @@ def test_a_table_that_was_saved_is_a_task_like_the_environment(
 # ---------------------------------------------------------------- learn, climb, evolve
 
 
-def test_learn_and_climb_are_those_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_learn_is_that_of_python(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options: Any = {"trials": 2, "episodes": 4, "hidden": 3, "keep_ep": True}
     task = distal.task_of("CliffWalking-v1", encode="one-hot", starts=2)
     chosen = ["--env", "CliffWalking-v1", "--encode", "one-hot", "--starts", "2", *SHORT]
@@ -121,8 +124,6 @@ def test_learn_and_climb_are_those_of_python(tmp_path: Path, capsys: pytest.Capt
     found = list(csv.DictReader(rows.read_text().splitlines()))
     assert [row["goal"] for row in found] == 2 * [*"00001111"]
     assert [int(row["ep"]) for row in found] == some(right.ep).ravel().tolist()
-    climbed = output_json(capsys, "climb", *chosen)
-    assert climbed["best"] == distal.learn("hc", task=task, **options).final.tolist()
     text = output(capsys, "learn", "evolved:1", *chosen)
     assert "4 trials (2 for each of 2 goals) in CliffWalking-v1, 4 episodes" in text
     assert "final position" not in text
@@ -143,8 +144,10 @@ def test_an_environment_without_a_target_has_no_success_to_speak_of(
 def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_same(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    text = output(capsys, "env", "Taxi-v4", "--encode", "one-hot", "--starts", "2", *SHORT)  # 500 inputs
-    assert re.search(r"^speed +compiled: no Python in an episode; engines cpu and gpu are faster", text, re.M)
+    assert main(["env", "Taxi-v4", "--encode", "one-hot", "--starts", "2", *SHORT]) == 0  # 500 inputs
+    text = capsys.readouterr().out
+    how = r"a table of [\d,]+ states, for engines steps and reference \(cpu and gpu take 64 inputs and 16 act"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}", text, re.MULTILINE)
 
 
 def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,12 +200,14 @@ def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
     assert not list(here.iterdir())
 
 
-def test_too_many_trials_are_refused_in_the_words_of_the_command_line(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_an_observation_for_a_function_of_ones_own_has_no_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("DISTAL_MEMORY", "1G")
-    error = refusal(capsys, "env", "FrozenLake-v1", "--trials", "100000000")
-    assert error.endswith("; ask for fewer trials or episodes, or set DISTAL_MEMORY=unlimited\n")
+    (here / "signs_of.py").write_text("def signs(seen):\n    return [int(x > 0) for x in seen]\n")
+    assert main(["env", "CartPole-v1", "--encode", "signs_of:signs", *SHORT]) == 0
+    text = capsys.readouterr().out
+    assert not re.search("^observations", text, re.MULTILINE)
+    assert re.search(r"^inputs +4 bits, function signs_of:signs$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -218,15 +223,6 @@ def test_what_cannot_be_shown_or_saved_leaves_no_file(
 ) -> None:
     assert problem in refusal(capsys, "env", *given)
     assert not list(here.iterdir())
-
-
-def test_without_gymnasium_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "gymnasium", None)
-    for line in (["env", "CartPole-v1"], ["learn", "hc", "--env", "CartPole-v1"]):
-        said = refusal(capsys, *line)
-        assert said == "distal: error: Gymnasium is not installed: pip install 'distal[gym]'\n"
 
 
 def test_curves_of_fractions_need_more_memory(

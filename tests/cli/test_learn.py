@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import distal
-from distal import learn, published_rule
+from distal import Result, learn, published_rule
 from distal.cli import learn as learn_command
 from distal.cli import main, terminal
 from tests.command_line import output, output_json, refusal
@@ -19,54 +19,53 @@ from tests.given import some
 from tests.mazes import T
 
 SHORT = ["--episodes", "12", "--trials", "1", "--steps", "8"]
+ASKED: Any = {"episodes": 12, "trials": 1, "steps": 8}
 
 
-def test_learn_prints_every_number_and_every_setting(
+def printed(result: Result) -> dict[str, Any]:
+    """Return what a command prints of a result as JSON."""
+    return {"version": distal.__version__, **json.loads(json.dumps(result.to_dict()))}
+
+
+def test_learn_prints_what_python_returns_with_every_option(
     capsys: pytest.CaptureFixture[str], maze_file: str
 ) -> None:
-    data = output_json(
-        capsys, "learn", "paper:1", *SHORT, "--maze", maze_file, "--seed", "3", "--hidden", "6"
-    )
-    result = distal.learn("paper:1", episodes=12, trials=1, steps=8, maze=T, seed=3, hidden=6)
-    assert data["fitness"] == result.fitness
-    assert data["standard_error"] == result.standard_error
-    assert data["reached"] == result.reached
-    assert data["best"] == result.best[:, -1].tolist()
-    assert data["checkpoints"] == {str(k): result.best[:, k - 1].mean() for k in (1, 10, 12)}
-    expected = {
-        "episodes": 12, "trials": 1, "seed": 3, "hidden": 6, "steps": 8, "resample": None, "workers": None,
-        "outputs": "winner", "blocked": "turn", "m_ties": "reward", "trace_pre": "current",
-        "normalise": "neuron", "heading": "north", "maze": list(T.picture), "version": distal.__version__,
-        "engine": distal.engines.DEFAULT,
-    }  # fmt: skip
-    assert {name: data[name] for name in expected} == expected
-    assert data["rule"] == published_rule(1).to_dict()
-
-
-def test_every_option_reaches_the_evaluation(capsys: pytest.CaptureFixture[str], maze_file: str) -> None:
     options = {
-        "resample": "4", "outputs": "binary", "blocked": "stay", "m-ties": "punish", "trace-pre": "previous",
-        "normalise": "layer", "heading": "east", "engine": "reference", "workers": "1",
+        "outputs": "binary", "blocked": "stay", "m_ties": "punish", "trace_pre": "previous",
+        "normalise": "layer", "neurons": "sigmoid", "resample": 4, "seed": 3, "hidden": 6,
     }  # fmt: skip
-    flat = [word for name, value in options.items() for word in (f"--{name}", value)]
-    data = output_json(capsys, "learn", "paper:2", *SHORT, "--maze", maze_file, *flat)
-    assert {name: str(data[name.replace("-", "_")]) for name in options} == options
-    result = distal.learn(
-        "paper:2", episodes=12, trials=1, steps=8, maze=distal.Maze(T.picture, "east"), resample=4,
-        outputs="binary", blocked="stay", m_ties="punish", trace_pre="previous", normalise="layer",
-    )  # fmt: skip
-    assert data["best"] == result.best[:, -1].tolist()
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    words += ["--maze", maze_file, "--heading", "east", "--engine", "reference", "--workers", "1"]
+    data = output_json(capsys, "learn", "paper:2", *SHORT, *words)
+    asked: Any = {"maze": distal.Maze(T.picture, "east"), **ASKED, **options}
+    assert data == printed(learn("paper:2", engine=distal.Runner("reference", 1), keep_ep=True, **asked))
+    assert {name: data[name] for name in options} == options
+    assert data["chance"]["fitness"] > 0
 
 
-def test_climb_takes_its_three_parameters(capsys: pytest.CaptureFixture[str], maze_file: str) -> None:
+def test_climb_takes_its_three_parameters(capsys: pytest.CaptureFixture[str]) -> None:
     parameters = ["--sigma", "0.2", "--alpha-h", "0.1", "--alpha-o", "0.3"]
-    data = output_json(capsys, "climb", *parameters, *SHORT, "--maze", maze_file, "--resample", "5")
     climber = distal.HillClimbing(0.2, 0.1, 0.3)
-    result = distal.climb(climber, episodes=12, trials=1, steps=8, maze=T, resample=5)
-    assert data["best"] == result.best[:, -1].tolist()
-    assert data["hill_climbing"] == {"sigma": 0.2, "alpha_h": 0.1, "alpha_o": 0.3}
-    without = output_json(capsys, "climb", *SHORT, "--maze", maze_file)
-    assert without == output_json(capsys, "learn", "hc", *SHORT, "--maze", maze_file)
+    assert output_json(capsys, "climb", *parameters, *SHORT) == printed(learn(climber, keep_ep=True, **ASKED))
+    assert output_json(capsys, "climb", *SHORT) == output_json(capsys, "learn", "hc", *SHORT)
+
+
+def test_curves_a_table_and_all_weights_are_written_on_request(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    result = learn("paper:1", keep_ep=True, **ASKED)
+    data = output_json(capsys, "learn", "paper:1", *SHORT, "--curves")
+    assert data["curves"] == {"best": result.best.tolist(), "ep": some(result.ep).tolist()}
+    assert "chance" not in output_json(capsys, "learn", "paper:1", *SHORT, "--no-chance")
+    table, path = tmp_path / "curves.csv", tmp_path / "result.npz"
+    for command in (["learn", "paper:1"], ["climb"]):
+        told = output_json(capsys, *command, *SHORT, "--csv", str(table), "--save", str(path))
+        kept = distal.Result.load(path)
+        assert printed(kept) == told
+        assert kept.agent(3).name.endswith(", trial 3")
+        assert table.read_text() == kept.to_csv().replace("\r\n", "\n")
+    said = refusal(capsys, "learn", "hc", *SHORT, "--save", str(tmp_path / "result.json"))
+    assert "expected a name that ends in .npz" in said
 
 
 def test_one_of_a_thing_is_written_in_the_singular(
@@ -78,30 +77,6 @@ def test_one_of_a_thing_is_written_in_the_singular(
     assert "\n1 trial (1 for each of 1 final position), 1 episode, seed 0" in text
     page = ["--out", str(tmp_path / "page.html")]
     assert ": 1 episode, seed 0" in output(capsys, "watch", "hc", "--episodes", "1", "--steps", "9", *page)
-
-
-def test_the_command_line_shows_chance_beside_a_rule(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    few = ["--trials", "1", "--episodes", "20"]
-    result = learn("paper:1", trials=1, episodes=20, keep_ep=True)
-    assert result.difference is not None
-    data = json.loads(output(capsys, "learn", "paper:1", *few, "--json"))
-    assert data["chance"]["fitness"] == some(result.chance).fitness
-    assert data["chance"]["difference"] == result.difference.mean
-    assert data["chance"]["difference_standard_error"] == result.difference.standard_error
-    assert data["chance"]["p"] == result.difference.p
-    assert data["chance"]["behaviour"] == some(some(result.chance).behaviour).to_dict()
-    assert "curves" not in data
-    data = json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--curves"))
-    assert data["curves"] == {"best": result.best.tolist(), "ep": some(result.ep).tolist()}
-    assert "chance" not in json.loads(output(capsys, "learn", "paper:1", *few, "--json", "--no-chance"))
-    table = tmp_path / "curves.csv"
-    output(capsys, "learn", "paper:1", *few, "--csv", str(table))
-    assert table.read_text() == result.to_csv().replace("\r\n", "\n")
-    text = output(capsys, "climb", "--sigma", "0.1", "--alpha-h", "0.2", "--alpha-o", "0.2", *few)
-    for part in ("hill climbing, sigma 0.1", "chance", "Beats chance:"):
-        assert part in text
 
 
 def test_one_screen_says_whether_a_rule_beats_chance_and_keeps_what_it_found(
@@ -233,20 +208,6 @@ def test_options_that_mean_nothing_are_refused(
     capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
 ) -> None:
     assert problem in refusal(capsys, *arguments)
-
-
-def test_learn_saves_the_result_with_its_weights(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    path = str(tmp_path / "result.npz")
-    printed = output_json(capsys, "learn", "hc", *SHORT, "--save", path)
-    kept = distal.Result.load(path)
-    assert {**kept.to_dict(), "version": distal.__version__} == printed
-    assert kept.agent(3).name == "hill climbing, trial 3"
-    assert (
-        output_json(capsys, "climb", *SHORT, "--save", path)["best"]
-        == distal.Result.load(path).final.tolist()
-    )
-    said = refusal(capsys, "learn", "hc", *SHORT, "--save", str(tmp_path / "result.json"))
-    assert "expected a name that ends in .npz" in said
 
 
 def test_a_result_that_takes_too_much_memory_to_save_is_refused_in_the_words_of_the_command(

@@ -228,14 +228,6 @@ def test_a_damaged_file_is_refused_in_one_line(damage: str, tmp_path: Path) -> N
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "null", "5", '{"format": NaN}', "\x00"])
-def test_a_file_that_is_no_agent_is_refused_in_one_line(text: str, tmp_path: Path) -> None:
-    (tmp_path / "agent.json").write_text(text)
-    with pytest.raises(InputError, match="agent file ") as refused:
-        Agent.load(tmp_path / "agent.json")
-    assert "\n" not in str(refused.value)
-
-
 # ---------------------------------------------------------------- measured
 
 

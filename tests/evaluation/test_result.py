@@ -305,6 +305,7 @@ def test_the_frames_of_a_comparison_are_learners_differences_and_episodes() -> N
     episodes = made.to_frame("episodes")
     written = list(csv.DictReader(io.StringIO("".join(made.csv_pieces()))))
     assert episodes.astype(str).to_dict("records") == written
+    assert episodes["best"].tolist() == [ep for one in made.results for ep in one.best.ravel().tolist()]
 
 
 def test_the_frame_of_an_inspection_has_a_row_for_each_row_of_the_rule() -> None:
@@ -383,11 +384,6 @@ def test_what_is_read_back_has_the_same_numbers_and_types() -> None:
         again = distal.Result.from_dict(json.loads(json.dumps(made.to_dict(curves=True))))
         assert again.best.dtype == made.best.dtype
         assert np.array_equal(again.best, made.best)
-        assert again.learner == made.learner
-        assert again.settings == made.settings
-        assert (again.target, again.cut) == (made.target, made.cut)
-        assert again.to_csv() == made.to_csv()
-        assert again.plot() is not None
         with pytest.raises(InputError, match="no weights were kept"):
             again.agent()
     both = distal.Comparison.from_dict(doors.comparison().to_dict(curves=True))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from tests.evaluation.test_agents import Turns
 from tests.evaluation.test_result import RESULTS, TINY
 from tests.given import some
 from tests.mazes import T
-from tests.refusals import refused
+from tests.refusals import assert_damage_is_refused, refused
 
 WEIGHTS: Any = {**TINY, "keep_weights": True}
 DRY = {"is_slippery": False}
@@ -174,17 +173,7 @@ def test_a_file_that_holds_no_result_is_refused_in_one_line(
 
 
 def test_a_file_that_is_cut_short_or_garbled_is_refused(tmp_path: Path) -> None:
-    path = changed(tmp_path)
-    assert Result.load(path).trials == 2
-    data = path.read_bytes()
-    for length in (0, 10, len(data) // 2, len(data) - 1):
-        path.write_bytes(data[:length])
-        with pytest.raises(InputError, match=r"result .*: it is "):
-            Result.load(path)
-    for place in range(30, len(data), 97):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :])
-        with suppress(InputError):  # or it is a byte that says nothing
-            Result.load(path)
+    assert_damage_is_refused(changed(tmp_path), Result.load)
 
 
 def test_a_name_that_no_result_can_have_is_refused(tmp_path: Path) -> None:

@@ -30,14 +30,11 @@ from distal.networks import Episode, Network, Weights
 from distal.search.config import Config
 from distal.show import film, watch
 from distal.show.scenes import scenes
-from distal.studies.plans.reproduce import Experiments
-from distal.studies.study import Scale
 from distal.tasks.mazes import MazeTask, MazeWalk
 from distal.tasks.task import Aim
 from tests.command_line import refusal
 from tests.doors import SameThread, contents
 from tests.given import some
-from tests.mazes import T
 
 
 @dataclass(frozen=True)
@@ -202,18 +199,10 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     lines = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert lines == [
         "using engine cpu: episodes is 2147483648, engine gpu takes at most 2147483647",
-        "using engine reference: engine gpu has no code for learners of kind 'jumps'",
+        "using engine reference: engine steps has no code for learners of kind 'jumps'",
     ]
     with pytest.raises(InputError, match="engine gpu takes at most 2147483647; use engine cpu"):
         engines.Runner("gpu").run(long)
-
-
-def test_auto_falls_back_in_the_evolutions_of_a_reproduction_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cards, "problem", lambda: None)  # as if there were a card; nothing is run on it
-    monkeypatch.setattr(gpu, "supports", lambda batch: "engine gpu has no room; use engine cpu")
-    monkeypatch.setitem(Experiments.SCALES, "quick", Scale("quick", 1, 0, episodes=2))
-    result = distal.reproduce("quick", engine="auto", maze=T, steps=3)
-    assert len(result.evolved["hc"].winners) == 1
 
 
 @pytest.mark.usefixtures("registered")

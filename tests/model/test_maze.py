@@ -154,32 +154,6 @@ def test_a_t_maze_has_corridors_of_its_width_and_twice_as_many_ends_with_every_l
     assert maze.heading == "north"
 
 
-# By hand, corridors of one cell: 10 north, then aside, 8 north and aside for every further level; the last
-# arms have 2 cells.
-NARROW_WAYS = {
-    1: (10 + 2,) * 2,
-    2: (10 + 4 + 8 + 2,) * 2 + (10 + 3 + 8 + 2,) * 2,
-    3: (39, 39, 38, 38, 38, 38, 39, 39),
-    4: tuple(10 + 15 + 8 + way - 10 for way in (39, 39, 38, 38, 38, 38, 39, 39)) * 2,
-}
-# By hand, three cells: north as above, then aside from the middle of the first stem to the near edge of
-# the next, from there to the near edge of the one after it, and so on. Of four levels, the left half.
-WIDE_WAYS = {
-    1: (10 + 3,) * 2,
-    2: (18 + 4 + 4, 18 + 4 + 2, 18 + 3 + 2, 18 + 3 + 4),
-    3: tuple(26 + 8 + aside for aside in (9, 7, 4, 6, 6, 4, 7, 9)),
-    4: tuple(34 + 18 + aside for aside in (9 + 9, 9 + 7, 9 + 4, 9 + 6, 7 + 6, 7 + 4, 7 + 7, 7 + 9)),
-}
-
-
-@pytest.mark.parametrize("levels", NARROW_WAYS)
-def test_the_ways_through_a_t_maze_are_those_found_by_hand(levels: int) -> None:
-    assert t_maze(levels, 1).start_distances == NARROW_WAYS[levels]
-    wide = WIDE_WAYS[levels]
-    assert t_maze(levels).start_distances == (wide if levels < 4 else wide + wide[::-1])
-    assert t_maze(levels) == t_maze(levels, 3)
-
-
 def test_distances_run_over_empty_cells_and_over_pits() -> None:
     assert T.distances[0].tolist() == [
         [-1, -1, -1, -1, -1],

@@ -94,7 +94,7 @@ def test_a_search_that_cannot_begin_with_anything_says_so() -> None:
         def ask(self) -> Genotypes:
             raise NotImplementedError
 
-    with pytest.raises(InputError, match="Walk cannot begin with what is given; use the search ga"):
+    with pytest.raises(InputError, match="Walk cannot begin with given genotypes; use the search ga"):
         Walk(2, 1, 0).begin_with(Genotypes(np.zeros((1, 2), np.int8), np.zeros((1, 1))))
 
 

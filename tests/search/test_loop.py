@@ -14,7 +14,7 @@ from distal.engines import Batch, Runner, Trials
 from distal.search.contents import summary
 from distal.search.recorder import Step
 from distal.search.search import Algorithm
-from tests.evolutions import FEW, TINY, Stop, contents
+from tests.evolutions import FEW, TINY, Stop
 from tests.search.test_run_folder import SMALL
 
 
@@ -103,17 +103,3 @@ def test_what_progress_raises_ends_an_evolution_whose_folder_holds_what_was_told
     with pytest.raises(Stop, match="enough"):
         evolve("dsp", **SMALL, out=tmp_path, progress=stop)
     assert summary(tmp_path)["done"] == 3
-
-
-def test_runs_do_not_depend_on_each_other_or_on_the_number_of_workers(finished: Path, tmp_path: Path) -> None:
-    whole = resume(finished)
-    alone = evolve("dsp", **{**SMALL, "runs": 1}, engine=Runner(workers=2))
-    assert alone.best[0].tolist() == whole.best[0].tolist()
-    assert alone.winners[0] == whole.winners[0]
-    evolve("dsp", **SMALL, out=tmp_path / "two", engine=Runner(workers=2))
-    assert contents(tmp_path / "two") == contents(finished)
-
-
-def test_both_engines_evolve_the_same(finished: Path) -> None:
-    other = evolve("dsp", **{**SMALL, "generations": 1}, engine="reference", fresh=2)
-    assert other.best.tolist() == resume(finished).best[:, :2].tolist()

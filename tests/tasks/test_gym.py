@@ -129,13 +129,6 @@ def test_ep_is_any_function_of_the_episode_and_steps_limit_it() -> None:
     assert whole.cut == 0
 
 
-def test_an_episode_lasts_as_long_as_the_environment_allows() -> None:
-    env = gymnasium.make("distal/TripleTMaze-v1", max_steps=30)
-    in_env = learned(env, "paper:1", options=every_goal(distal.triple_t_maze()), episodes=9, trials=1)
-    assert in_env.settings.steps == 30
-    assert (in_env.best == distal.learn("paper:1", episodes=9, trials=1, steps=30).best).all()
-
-
 FAILED = f"trial 0 (goal 0, seed {child_seed(0, 0, 0, 0)}) failed: "
 
 
@@ -154,19 +147,6 @@ def test_bad_arguments_are_refused_by_name(arguments: dict[str, Any], message: s
     assert refused(
         lambda: learned(**{"env": Cue, "learner": "paper:1", "episodes": 2, "trials": 1, **arguments})
     ).startswith(message)
-
-
-def test_actions_that_are_no_choice_and_too_many_neurons_are_refused_with_what_to_do() -> None:
-    env: Any = Cue()
-    env.action_space = gymnasium.spaces.Text(3)
-    with pytest.raises(InputError, match=r"actions are Text\(1, 3, .*, expected Discrete, MultiDiscrete, M"):
-        EnvTask(env)
-    with pytest.raises(InputError, match="there are 4097 actions, at most 4096 are allowed; offer fewer"):
-        EnvTask(Cue(4097))
-    env = Cue(2**20)
-    env.action_space = gymnasium.spaces.Discrete(3)
-    with pytest.raises(InputError, match="become 1,048,577 bits, at most 1,048,576 are allowed; use binary"):
-        EnvTask(env, encode="one-hot")
 
 
 # ---------------------------------------------------------------- an environment as a task
@@ -403,8 +383,6 @@ def test_a_package_that_gymnasium_misses_is_named_with_what_gymnasium_says() -> 
         ({"options": [3]}, "options is [3], expected a list of options for reset"),
         ({"args": {"n": 3}, "env": Cue()}, "args are for an id, or a function that makes an environment"),
         ({"args": {"m": 3}}, "cannot make the environment: "),
-        ({"encode": "bins:3"}, "encode holds 'bins:3', which Discrete(4, start=5) has no use for"),
-        ({"env": "Pendulum-v1"}, "actions are Box(-2.0, 2.0, (1,), float32), and a network chooses among a"),
     ],
 )
 def test_what_makes_no_task_is_refused(given: dict[str, Any], problem: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from distal.tasks.table import MAX_COST, Table
 from distal.tasks.table_task import TableTask
 from distal.tasks.task import Task, Walk
 from tests.conftest import assert_equal_trials
-from tests.refusals import refused
+from tests.refusals import assert_damage_is_refused, refused
 from tests.strategies import chances, climbers, mazes, rules, seeds, settings_of, tables
 
 # Two rooms and a shop. Action 1 goes to the other room, action 2 buys (4) in room 0 and is
@@ -247,17 +246,7 @@ def test_a_file_that_holds_no_table_is_refused_in_one_line(
 def test_a_file_that_is_cut_short_garbled_or_a_bomb_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = damaged(tmp_path)
-    assert TableTask.load(path).goals == ("a", "b")  # nothing is wrong with it yet
-    data = path.read_bytes()
-    for length in (0, 10, len(data) // 2, len(data) - 1):
-        path.write_bytes(data[:length])
-        with pytest.raises(InputError, match=r"cannot read table .*: it is "):
-            TableTask.load(path)
-    for place in range(30, 800, 7):
-        path.write_bytes(data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :])
-        with suppress(InputError):  # or it is a byte that says nothing
-            TableTask.load(path)
+    assert_damage_is_refused(damaged(tmp_path), TableTask.load)
     bomb = damaged(tmp_path, left=np.zeros((2, 10**6), int))
     monkeypatch.setenv("DISTAL_MEMORY", "1M")
     with pytest.raises(InputError, match=r"the numbers of the table need about 15\.3 MiB"):

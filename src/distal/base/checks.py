@@ -1,4 +1,4 @@
-"""Checks of what a user asks for, and the one error that they raise.
+"""Checks of arguments, and the one error that they raise.
 
 Every message is one line that names the value, what was expected and, where
 there is one, the nearest right spelling.
@@ -27,7 +27,7 @@ _TAIL = 300  # … of its end, which says what to do
 # Characters that turn the direction of writing round. There are languages that need them in a name.
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]+(?=>)")
-MOST = 2**20  # entries of a list, unless who asks for it says otherwise
+MOST = 2**20  # entries of a list, unless the caller says otherwise
 _MOST_NUMBERS = 2**28  # in an array that is made from lists
 T = TypeVar("T")
 _Index = TypeVar("_Index", bound="np.integer[Any]")
@@ -38,7 +38,7 @@ class InputError(ValueError):
 
 
 def shown(value: object) -> str:
-    """Return a value as a refusal shows it: on one line, not too long, whatever the value does."""
+    """Return a value for a refusal: on one line, not too long, even if its `repr` fails."""
     if type(value) in (list, tuple, str, bytes, bytearray):
         value = cast(Sequence[Any], value)[: 2 * SHOWN]  # what lies beyond would not be shown
     try:
@@ -50,18 +50,18 @@ def shown(value: object) -> str:
 
 
 def without_addresses(text: str) -> str:
-    """Return a description of an object without where it lies in memory, which nobody needs."""
+    """Return a description of an object without its address in memory."""
     return _ADDRESS.sub("", text)
 
 
 def brief(message: str) -> str:
-    """Return a refusal without the middle of what is too long to be read: a word, or all of it."""
+    """Return a refusal, shortened in the middle if it, or a word of it, is too long to read."""
     cut = re.sub(rf"\S{{{_LONGEST_WORD + 1},}}", lambda found: f"{found[0][:SHOWN]}…", message)
     return cut if len(cut) <= _LONGEST_MESSAGE else f"{cut[: _LONGEST_MESSAGE - _TAIL]} … {cut[-_TAIL:]}"
 
 
 def straight(text: str) -> str:
-    """Return text with what would turn the direction of writing round written as `repr` writes it."""
+    """Return text with characters that would turn the direction of writing as `repr` writes them."""
     return _TURNING.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
@@ -164,7 +164,7 @@ def function(name: str, value: object) -> Callable[..., Any] | None:
 
 
 def instance(name: str, value: object, kind: type[T], expected: str) -> T:
-    """Return value if it is of a kind; `expected` says in words what it should be."""
+    """Return value if it is of a kind; `expected` describes the right ones."""
     if not isinstance(value, kind):
         raise InputError(f"{name} is {shown(value)}, expected {expected}")
     return value
@@ -337,7 +337,7 @@ def fields(data: object, form: str, version: int, needed: Sequence[str], others:
 
 @contextmanager
 def reading(what: str) -> Iterator[None]:
-    """Turn whatever is wrong with the content of a dictionary into a refusal that says what it should be."""
+    """Turn any error in the content of a dictionary into a refusal that names what is read."""
     try:
         yield
     except Exception as error:  # it may hold anything

@@ -26,7 +26,7 @@ def or_dash(value: float | None, form: str = "z.2f") -> str:
 
 
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table for a notebook, on light or dark ground: its colours are those of the page.
+    """Return a table for a notebook, on light or dark ground, in the colours of the page.
 
     All text is escaped, and none turns the direction of writing round. The first cell of a row is
     its name; the others are aligned to the right.

@@ -1,4 +1,4 @@
-"""What all drawings share: axes to draw on, curves with their bands, and the squares of a rule.
+"""Drawing: axes, curves with their bands, and the squares of a rule.
 
 Matplotlib is imported when something is drawn, not before: it takes a third of a second.
 """
@@ -26,7 +26,7 @@ _OWN = ("dsp", "hc", "chance")  # kinds of learners that have a colour of their 
 
 
 def axes_or_new(ax: Axes | None, width: float = 7.2, height: float = 4.0) -> Axes:
-    """Return the axes, or those of a new figure of so many inches; a notebook shows that figure."""
+    """Return the axes, or the axes of a new figure (inches), which a notebook shows."""
     import matplotlib.axes  # noqa: PLC0415
     from matplotlib import pyplot  # noqa: PLC0415
 
@@ -66,7 +66,7 @@ def curve(
 
 
 def curve_axes(ax: Axes, episodes: int) -> None:
-    """Name the axes of curves over so many episodes, and explain the lines."""
+    """Name the axes of curves over a number of episodes, and explain the lines."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     if episodes > _LOG_FROM:

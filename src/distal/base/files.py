@@ -204,9 +204,9 @@ def from_npz(
 
     Args:
         data: The content of the file.
-        what: What its numbers are called in a refusal.
+        what: The name of its numbers in a refusal.
         needed: The arrays that it must hold.
-        others: The arrays that it may hold besides.
+        others: The arrays that it may also hold.
 
     Returns:
         What the JSON says, and the arrays by name.

@@ -96,7 +96,7 @@ def check_release(release: object, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a folder holds, in words for people, and every file of ours that may be in it."""
+    """The content of a folder in words, and every file of ours that may be in it."""
 
     holds: str
     files: tuple[str, ...]
@@ -132,8 +132,8 @@ def known_files(
 
     Args:
         path: The folder; it need not exist.
-        holds: What it should hold.
-        files: What is to be written there.
+        holds: The content it should have, in words.
+        files: The files to write there.
         older: Names our files where there is no manifest, as in folders of older versions.
         shared: Take a folder of other people too, as long as none of our files is there.
     """
@@ -225,11 +225,11 @@ class Folder:
         """Make the folder ours, for these files.
 
         Args:
-            holds: what it holds.
-            files: what is to be written there.
-            known: what `known_files`, asked while the folder is open, has returned for these files;
-                it refuses a folder that is not ours.
-            force: remove the known files first.
+            holds: The content, in words.
+            files: The files to write there.
+            known: The files that `known_files` returned, called while the folder is open; it refuses a
+                folder that is not ours.
+            force: Remove the known files first.
         """
         files = tuple(files)
         self._name(holds, (*known, *files))

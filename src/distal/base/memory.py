@@ -1,4 +1,4 @@
-"""The room that the machine has for work: its free memory, its cores, and a refusal of what does not fit.
+"""The memory and the cores of the machine, and the refusal of work that does not fit.
 
 An estimate has parts with names. The bytes below were measured on real processes, and
 tests/base/test_memory.py measures again.
@@ -62,7 +62,7 @@ class Estimate:
         return sum(self.parts.values())
 
     def check(self) -> None:
-        """Refuse work that does not fit in what is free."""
+        """Refuse work that does not fit in free memory."""
         free = allowed()
         if free is None or self.total <= free:
             return
@@ -108,7 +108,7 @@ def evolution(
     """Estimate an evolution: genes and trials of each individual, and `fresh` trials of each run's winner.
 
     `kept` counts the EPs that are kept of a trial, `beside` the bytes that the search of each run
-    needs besides its individuals.
+    needs in addition to its individuals.
     """
     parts = {
         "individuals": ((_INDIVIDUAL + _GENE * genes) * population + beside) * runs,
@@ -135,7 +135,7 @@ def _measured(trials: int, episodes: int, kept: int) -> int:
 
 
 def allowed() -> int | None:
-    """Return the bytes that new work may take: what the setting says, or what is free; None: any."""
+    """Return the bytes that new work may take: the setting, or free memory; None for any number."""
     said = os.environ.get(SETTING, "").strip()
     if not said:
         return free_memory()
@@ -150,7 +150,7 @@ def allowed() -> int | None:
 def check_address_space(what: str, needed: int, workers: int | None = None) -> None:
     """Refuse a thing that a limit of address space (ulimit -v) has no room for: libraries would hang.
 
-    Each of its workers needs a stack besides; None: a worker for each core.
+    Each of its workers needs a stack, too; None: a worker for each core.
     """
     needed += STACK * (available_cores() if workers is None else workers)
     free = free_address_space()

@@ -237,7 +237,7 @@ def load_installed(group: str | None = None) -> None:
 
 
 class Carried:
-    """The modules that a worker imports before it reads what else it is sent.
+    """The modules that a worker imports before it reads anything else that it is sent.
 
     Pickle reads the arguments of a call in order. So this one stands before all that is made of
     classes in those modules.

@@ -48,7 +48,7 @@ def tell(progress: Callable[[int], object] | None, episodes: int, steps: int = 0
 
 
 def checked(progress: Any) -> Any:
-    """Return what is given as `progress`: a function, None for what a terminal shows, False for nothing."""
+    """Return a valid `progress`: a function, None for a display on a terminal, False for nothing."""
     if progress is None or callable(progress):
         return progress
     try:
@@ -103,7 +103,7 @@ def on_terminal() -> bool:
 
 
 def duration(seconds: float) -> str:
-    """Write how long something takes, as people say it: 45 s, 12 min, 3.5 h, 2.1 days."""
+    """Return a duration as people say it: 45 s, 12 min, 3.5 h, 2.1 days."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     if seconds < 99.5 * 60:
@@ -113,7 +113,7 @@ def duration(seconds: float) -> str:
 
 
 def rate(pace: float, unit: str) -> str:
-    """Write how many things are done in a second, with two digits that mean something."""
+    """Return a number of things per second, with two significant digits."""
     if pace < 10:
         return f"{pace:.1f} {unit}/s"
     scale = 10 ** (len(f"{pace:.0f}") - 2)
@@ -121,7 +121,7 @@ def rate(pace: float, unit: str) -> str:
 
 
 def on_workers(executor: object) -> str:
-    """Say how many workers an executor has now; nothing where it does not say."""
+    """Return the current number of workers of an executor in words; empty if it does not report it."""
     count = getattr(executor, "workers", None)
     return f"on {counted(count, 'worker')}" if isinstance(count, int) else ""
 
@@ -353,7 +353,7 @@ class Display(Shown):
             counts[f"its {self.unit}"] = part
         longest = max(map(len, counts))
         columns = max(_SHORTEST_BAR, min(_BAR, width // 6))
-        room = width - longest - columns - 4 - 3  # for the share, and for what is between the columns
+        room = width - longest - columns - 4 - 3  # for the share, and between the columns
         lines = Table.grid(padding=(0, 1))
         for wide in (longest, columns, 4, room):
             lines.add_column(no_wrap=True, width=max(1, wide))

@@ -2,7 +2,7 @@
 
 The rank-sum test (two samples) is two-sided, with the normal approximation corrected for
 ties and continuity, and so is the signed-rank test (pairs). A learner and chance in the
-same trials are compared by the paired t-test, because what is reported of them is a mean.
+same trials are compared by the paired t-test, because their means are reported.
 Two estimates are compared by Welch's test (means), the F-test (standard deviations) and
 Fisher's exact test (shares). Intervals are 95 %: bootstrap percentiles for means and
 standard deviations, Wilson's for shares.
@@ -90,7 +90,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> float:
     if n == 0:
         return 1.0
     _, place, count = np.unique(np.abs(difference), return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(count) - (count - 1) / 2)[place]  # those of a tie share their mean
+    ranks = (np.cumsum(count) - (count - 1) / 2)[place]  # equal values share the mean of their ranks
     distance = abs(float(ranks[difference > 0].sum()) - n * (n + 1) / 4) - 0.5
     variance = float((ranks**2).sum()) / 4
     return stable(math.erfc(max(0.0, distance) / math.sqrt(2 * variance)))

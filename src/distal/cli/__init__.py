@@ -14,35 +14,28 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 from distal._version import __version__
 from distal.base import interrupts, plugins
 from distal.base.checks import InputError, brief, path, shown, suggestion
 from distal.studies.registry import titles
 
-# The commands in the order of the help: the module that adds each one, and a line about it. The commands
-# of studies follow them (`studies.registry`). Only the module of the command that runs is imported.
+# The commands in the order of the help, each with a line about it. The commands of studies follow them
+# (`studies.registry`). Only the module of the command that runs is imported.
 COMMANDS = {
-    "maze": ("maze", "draw a maze, its final positions and distances"),
-    "env": ("env", "show an environment as a task: bits, actions, states, and the score of chance"),
-    "rules": ("rules", "list the rules that come with the package, or show one"),
-    "learn": ("learn", "train fresh networks with a rule, and compare it with chance"),
-    "climb": ("climb", "train fresh networks by hill climbing, and compare it with chance"),
-    "compare": (
-        "compare",
-        "compare learners with one another and with chance, in trials with the same seeds",
-    ),
-    "inspect": (
-        "inspect",
-        "look inside a rule: the rows it uses and needs, and a smaller rule, tested on fresh trials",
-    ),
-    "watch": ("watch", "write a page that replays a trial of learning"),
-    "evolve": ("evolve", "evolve rules, or the parameters of hill climbing"),
-    "runs": ("runs", "summarise a folder of runs"),
-    "bench": ("bench", "measure an engine"),
+    "maze": "draw a maze, its final positions and distances",
+    "env": "show an environment as a task: bits, actions, states, and the score of chance",
+    "rules": "list the rules that come with the package, or show one",
+    "learn": "train fresh networks with a rule, and compare it with chance",
+    "climb": "train fresh networks by hill climbing, and compare it with chance",
+    "compare": "compare learners with one another and with chance, in trials with the same seeds",
+    "inspect": "look inside a rule: the rows it uses and needs, and a smaller rule, tested on fresh trials",
+    "watch": "write a page that replays a trial of learning",
+    "evolve": "evolve rules, or the parameters of hill climbing",
+    "runs": "summarise a folder of runs",
+    "bench": "measure an engine",
 }
-_STUDY = "study"  # the module of the commands of all studies
 _PATHS = ("DIR", "FILE", "MAZE", "OUT")  # what stands for the path of a file or a folder in the help
 
 
@@ -88,9 +81,6 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=26)
 
 
-Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
-
-
 def make_parser(chosen: str | None = None) -> Parser:
     """Make the parser of the command line; with `chosen`, other commands than this have no options."""
     parser = Parser(
@@ -102,38 +92,25 @@ def make_parser(chosen: str | None = None) -> Parser:
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     add_import(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for name, (module, about) in all_commands().items():
+    for name, about in all_commands().items():
+        command = commands.add_parser(name, help=about, description=about)
         if chosen is None or name == chosen:
-            home = import_module(f"distal.cli.{module}")
+            home = import_module(f"distal.cli.{name if name in COMMANDS else 'study'}")
             if chosen is not None:
-                plugins.load_installed()  # those of the rooms that the command has imported
-            home.add(commands, name) if module == _STUDY else home.add(commands)
-        else:
-            commands.add_parser(name, help=about)
+                plugins.load_installed()  # for the packages that the command has imported
+            command.set_defaults(run=home.run, parser=command)
+            add_options(command, {"--json": "print one JSON object on stdout"})
+            add_import(command)
+            home.add(command) if name in COMMANDS else home.add(command, name)
     return parser
 
 
-def all_commands() -> dict[str, tuple[str, str]]:
-    """Return the module and the line of every command, those of studies last."""
+def all_commands() -> dict[str, str]:
+    """Return every command with its line, the commands of studies last."""
     studies = titles()
     for word in COMMANDS.keys() & studies.keys():
         raise InputError(f"the name of a study is {word!r}, which is a command already; choose another name")
-    return {**COMMANDS, **{word: (_STUDY, title) for word, title in studies.items()}}
-
-
-def add_command(
-    commands: Commands,
-    name: str,
-    run: Callable[[argparse.Namespace], None],
-    text: str,
-    description: str = "",
-) -> Parser:
-    """Add a command that calls `run`; every command can print JSON."""
-    command = commands.add_parser(name, help=text, description=description or text)
-    command.set_defaults(run=run, parser=command)
-    add_options(command, {"--json": "print one JSON object on stdout"})
-    add_import(command)
-    return command
+    return {**COMMANDS, **studies}
 
 
 def add_import(parser: Parser) -> None:

@@ -11,22 +11,18 @@ from distal.base.checks import one_of
 from distal.base.machine import machine
 from distal.base.progress import followed
 from distal.bench import Row
-from distal.cli import Commands, add_command, add_options
+from distal.cli import Parser, add_options
 from distal.cli.options import check_cluster
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
 from distal.engines.gpu import cards
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "bench",
-        run,
-        "measure an engine",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Measure an engine: ratios within one run, medians of repeats. The cpu engine "
         "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
-        "engine steps about one.",
+        "engine steps about one."
     )
     add_options(command, {
         "--engine NAME": "cpu, gpu, steps (cpu)",
@@ -40,7 +36,8 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> None:
     """Measure an engine."""
     args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu", "steps"))
-    check_cluster(args)
+    if args.cluster is not None:
+        check_cluster(args)
     card = cards.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
     rows = list(_measured(bench.run(args.engine, quick=args.quick, cluster=args.cluster)))

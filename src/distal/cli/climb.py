@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from distal.base.checks import InputError
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.learn import evaluate
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
@@ -13,15 +13,11 @@ from distal.learners.hill_climbing import HillClimbing
 _SCALED = {"sigma": "noise", "alpha_h": "recurrent sums", "alpha_o": "feedback sums"}
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "climb",
-        run,
-        "train fresh networks by hill climbing, and compare it with chance",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks by hill climbing, and compare it with chance: random weights in every episode "
-        "of trials with the same seeds.",
+        "of trials with the same seeds."
     )
     for name, scaled in _SCALED.items():
         text = f"scale of the {scaled}, 0 to 1 ({getattr(DEFAULT_CLIMBER, name):g}; all three or none)"

@@ -12,7 +12,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import PNG, SVG, check_target, to_json, write_bytes, write_pieces, write_text
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.compare import FEWEST_PAIRS, MOST_TRIALS, compare
 from distal.evaluation.comparison import Comparison, written
@@ -24,15 +24,11 @@ _FORMS = {".png": PNG, ".svg": SVG}  # of a figure, with what such a file begins
 _JSON, _CSV = rb'\{\s*"version"', rb"learner,trial,"
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "compare",
-        run,
-        "compare learners with one another and with chance, in trials with the same seeds",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks with two or more learners in trials with the same seeds. Show the score of "
-        "each, with chance, and the difference of each pair.",
+        "each, with chance, and the difference of each pair."
     )
     add_options(command, {
         "--until-decided": "add trials until the interval of every difference excludes zero. The interval "
@@ -49,7 +45,7 @@ def add(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare learners, show what came out, and write what was asked for."""
+    """Compare learners, print the comparison, and write the files that were asked for."""
     learners = options.learners(args, *args.learners)
     if args.most_trials is not None and not args.until_decided:
         raise InputError("--most-trials is for --until-decided; add that, or leave it out")
@@ -92,7 +88,7 @@ def _write_figure(comparison: Comparison, path: str) -> None:
 
 
 def _show(comparison: Comparison) -> None:
-    """Print a comparison in 80 columns: learners with chance, pairs, and what is decided."""
+    """Print a comparison in 80 columns: learners with chance, pairs, and verdicts."""
     out = console()
     first = comparison.results[0]
     goals, place = len(first.task.goals), visible(first.task.place)
@@ -162,7 +158,7 @@ def _folded(*names: str) -> Text:
 
 
 def _notes(comparison: Comparison) -> list[str]:
-    """Say what the numbers are."""
+    """Return the lines that explain the numbers."""
     test = "; p: paired t-test" if comparison.most_trials is None else ""
     chance = "chance: random weights in every episode, "
     own = next((one for one in comparison.learners if isinstance(one, Chance)), None)

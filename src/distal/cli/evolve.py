@@ -11,9 +11,8 @@ from rich.console import Console
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
-from distal.base.display import with_error
 from distal.base.progress import LINES
-from distal.cli import Commands, Parser, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json
 from distal.evaluation.measures import BEST, MEASURES
@@ -48,15 +47,11 @@ def _deciding() -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "evolve",
-        run,
-        "evolve rules, or the parameters of hill climbing",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
-        f"trials, with chance. {columns_explained()}",
+        f"trials, with chance. {columns_explained()}"
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
@@ -191,17 +186,8 @@ def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
     to = console()
     if not brief:
         _show_search(to, evolved)
-    table, narrow = winners_table(to, "selected")
-    for winner in evolved.winners:
-        fresh = winner.fresh
-        cells = ("", "", "", "")
-        if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
-            beats = "yes" if fresh.beats_chance else "no"
-            chance = with_error(fresh.chance, None if narrow else fresh.chance_standard_error)
-            cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
-        own = with_error(fresh.fitness, fresh.standard_error)
-        table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
-    to.print(table)
+    rows = ((one.run, one.generation, one.selected, one.fresh) for one in evolved.winners)
+    to.print(winners_table(to, "selected", rows))
     if brief:
         return
     for line in LEGEND:

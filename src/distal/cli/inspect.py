@@ -1,4 +1,4 @@
-"""`distal inspect`: what a rule does, or what several rules have in common."""
+"""`distal inspect`: inspect a rule, or the common features of several rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.inspect import inspect, inspect_set
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection
@@ -27,15 +27,11 @@ from distal.learners.shipped import SHIPPED, shipped_names
 _TRIALS = 50
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "inspect",
-        run,
-        "look inside a rule: the rows it uses and needs, and a smaller rule, tested on fresh trials",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Look inside a rule: the use and the effect of each row, the effect of the rule's numbers, and a "
-        "smaller rule, tested on fresh trials. For several rules: their common features.",
+        "smaller rule, tested on fresh trials. For several rules: their common features."
     )
     command.add_argument(
         "rules",
@@ -136,7 +132,7 @@ def _show_findings(found: Inspection | RuleSet, caption: str) -> None:
 
 
 def _worth(found: Inspection, row: int, change: int) -> str:
-    """Write what a row does when it is given another change; a dot for its own."""
+    """Return the effect of another change of a row; a dot for its own."""
     if found.rule.delta_w[row] == change:
         return "·  "
     one = found.knockout(row, change)
@@ -145,7 +141,7 @@ def _worth(found: Inspection, row: int, change: int) -> str:
 
 
 def _show_set(found: RuleSet) -> None:
-    """Print what rules have in common."""
+    """Print the common features of rules."""
     out = console()
     result = found.results[0]
     out.print(f"{counted(len(found.rules), 'rule')}", style="bold")

@@ -15,7 +15,7 @@ from distal.base.checks import InputError, counted
 from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, options
+from distal.cli import Parser, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
@@ -32,15 +32,11 @@ _REACHED = {False: "trials that reached the goal", True: "phases that reached th
 _PHASES = 12  # phases that are shown: the first, and the last
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "learn",
-        run,
-        "train fresh networks with a rule, and compare it with chance",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Train fresh networks with a rule, or another learner, and compare it with chance: random weights in "
-        "every episode of trials with the same seeds.",
+        "every episode of trials with the same seeds."
     )
     options.add_result(command)
     options.add_learner(command)

@@ -10,20 +10,14 @@ from rich.text import Text
 
 from distal.base.checks import InputError
 from distal.base.files import SVG, check_target, write_text
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json
 from distal.model.maze import DEFAULT_MAZE, EMPTY, MAZES, WALL, Maze, maze
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "maze",
-        run,
-        "draw a maze, its final positions and distances",
-        "Draw a maze and list its final positions and their distances from the start.",
-    )
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = "Draw a maze and list its final positions and their distances from the start."
     command.add_argument("name", nargs="?", metavar="MAZE", help=options.maze_help())
     add_options(command, {
         "--list": "list the named mazes with small pictures",

@@ -9,7 +9,7 @@ from typing import Any
 from rich.text import Text
 
 from distal.base.checks import counted
-from distal.cli import Commands, add_command
+from distal.cli import Parser
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.measures import Measure
 from distal.learners.shipped import (
@@ -30,15 +30,11 @@ from distal.studies.report import p_value
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "rules",
-        run,
-        "list the rules that come with the package, or show one",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "List the rules that come with the package, or show one; a champion comes with the record of its "
-        "search. With --json, one rule is printed as a rule file; the list includes the records.",
+        "search. With --json, one rule is printed as a rule file; the list includes the records."
     )
     command.add_argument("rule", nargs="?", metavar="RULE", help=f"{shipped_names()}, or a rule file")
 
@@ -97,7 +93,7 @@ def _show_rules() -> None:
 
 
 def _show_champions() -> None:
-    """Print the champions, one per line: the prize, and what they did on held-out trials."""
+    """Print the champions, one per line: the prize, and the scores on held-out trials."""
     out = console()
     heads = ("prize", "held out (95 %)", "chance", "reached", "chance")
     table = new_table("rule", *NUMBERS, *heads)
@@ -116,7 +112,7 @@ def _show_champions() -> None:
 
 
 def _prize(record: dict[str, Any]) -> str:
-    """Say what a champion was searched for."""
+    """Return the prize of a champion in words."""
     return f"the lowest {Measure.of(record['fitness']).words} in {counted(record['episodes'], 'episode')}"
 
 
@@ -130,7 +126,7 @@ def _interval(held: dict[str, Any]) -> str:
 
 
 def _show_record(record: dict[str, Any]) -> None:
-    """Print how a champion was found, and what it did on held-out trials."""
+    """Print the search for a champion, and its scores on held-out trials."""
     held = record["held_out"]
     lines = {
         "prize": f"{record['prize']}: {_prize(record)}",

@@ -22,11 +22,11 @@ from rich.text import Text as Words
 
 from distal.base.checks import folder
 from distal.base.progress import MINUTE, Count, duration, on_workers
-from distal.cli import Commands, add_command, add_options, options
+from distal.cli import Parser, add_options, options
 from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
-from distal.studies.registry import find_study, titles
+from distal.studies.registry import find_study
 from distal.studies.report import Sheet, Text
 from distal.studies.stages import Event, Stage, outline
 from distal.studies.study import Option, Scaled, Study
@@ -40,10 +40,11 @@ _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
 _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 
 
-def add(commands: Commands, word: str) -> None:
-    """Add the command of a study; it has the options that set the fields of the study."""
+def add(command: Parser, word: str) -> None:
+    """Add the description of a study, and the options that set its fields."""
     study = find_study(word)
-    command = add_command(commands, word, partial(run, study), titles()[word], study.about)
+    command.description = study.about or command.description
+    command.set_defaults(run=partial(run, study))
     for option in _options(study):
         text = option.help if option.default is None else f"{option.help} ({option.default})"
         add_options(command, {f"--{option.name.replace('_', '-')} {option.metavar}": text})

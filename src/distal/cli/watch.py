@@ -14,7 +14,7 @@ from distal._version import __version__
 from distal.base.checks import InputError, counted
 from distal.base.files import GIF, MP4, PAGE, check_target, write_text
 from distal.base.progress import LINES
-from distal.cli import Commands, add_command, add_options, options, whole
+from distal.cli import Parser, add_options, options, whole
 from distal.cli.terminal import console, new_table, print_json, visible
 
 if TYPE_CHECKING:
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
 _PHASES = 12  # phases that are shown: the first, and the last
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    command = add_command(
-        commands,
-        "watch",
-        run,
-        "write a page that replays a trial of learning",
+def add(command: Parser) -> None:
+    """Add the description and the options."""
+    command.description = (
         "Write a page that replays a trial of learning, step by step: one HTML file that needs no "
-        "network. The trial is the first one that distal learn runs towards the goal with this seed.",
+        "network. The trial is the first one that distal learn runs towards the goal with this seed."
     )
     add_options(command, {
         "--against LEARNER": "show a second learner in the same trial; named as RULE",
@@ -133,7 +129,7 @@ def _check_watch(args: argparse.Namespace, films: dict[str, str], page: str | No
 
 
 def _show_watched(watched: Watched, page: str, size: int) -> None:
-    """Print what a page replays, and where it is."""
+    """Print a summary of a page, and where it is."""
     out = console()
     episodes, switch = watched.eps.shape[1], watched.batches[0].switch
     what = visible(watched.task.lesson(watched.goal).removeprefix("to reach "))
@@ -144,7 +140,7 @@ def _show_watched(watched: Watched, page: str, size: int) -> None:
 
 
 def _bests(watched: Watched) -> Table:
-    """Return how well each learner did, and chance."""
+    """Return a table of the EPs of each learner, and of chance."""
     table = new_table("learner", "first EP", "best EP", "in episode", "last EP")
     summary = watched.to_dict()
     for entry in summary["learners"]:
@@ -156,7 +152,7 @@ def _bests(watched: Watched) -> Table:
 
 
 def _bests_of_phases(watched: Watched) -> Table:
-    """Return how well each learner did in each phase, and chance."""
+    """Return a table of the best EP of each learner in each phase, and of chance."""
     trials = watched.to_dict()["chance"]["trials"]
     table = new_table("best EP in phase", "goal", *watched.names, f"chance, mean of {trials} trials")
     phases = list(enumerate(watched.phases, start=1))
@@ -167,7 +163,7 @@ def _bests_of_phases(watched: Watched) -> Table:
 
 
 def _show_film(scenes: Sequence[Scene], files: Sequence[str]) -> None:
-    """Print what a film shows, and where it is."""
+    """Print the scenes of a film, and where it is."""
     out = console()
     table = new_table("after episodes", "best EP", "goal")
     for scene in scenes:

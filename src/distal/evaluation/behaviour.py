@@ -1,9 +1,9 @@
-"""Behaviour: the course of the episodes themselves, of which the best EP so far shows little."""
+"""Behaviour: a summary of all episodes, of which the best EP so far shows little."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,6 @@ from distal.base.display import or_dash
 from distal.base.frozen import Frozen
 from distal.engines.batch import EPs
 from distal.model.draws import MAX_COUNT
-
-if TYPE_CHECKING:
-    pass
 
 KEPT = 0.5  # the share of the episodes after a first success from which on a learner keeps it
 
@@ -54,12 +51,12 @@ class Behaviour(Frozen):
 
         Args:
             ep: The EPs.
-            target: At or below it, an episode reached the goal; None if there is no such thing.
+            target: At or below it, an episode reached the goal; None if the task has no target.
             phase: The episodes between two moves of the goals, if they move: then every phase counts as a
                 trial, except for the first and the last tenth, which belong to the whole trial.
 
         Returns:
-            What they show.
+            The summary.
 
         Raises:
             InputError: If ep has no numbers, or an argument is out of its range.
@@ -102,7 +99,7 @@ class Behaviour(Frozen):
 
     @property
     def keeps(self) -> bool | None:
-        """Whether the learner keeps what it found: `retained` is at least a half."""
+        """Whether the learner keeps its solution: `retained` is at least a half."""
         return None if self.retained is None else self.retained >= KEPT
 
     @property

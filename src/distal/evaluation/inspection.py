@@ -1,4 +1,4 @@
-"""What a rule does: which rows it uses, which it needs, and how much of it could go."""
+"""The inspection of a rule: the rows that it uses, the rows that it needs, and the smallest rule found."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CHANGES = (-1, 0, 1)
-SIGNALS: dict[str, Callable[[int], int]] = {  # which row is used in place of one
+SIGNALS: dict[str, Callable[[int], int]] = {  # the row that is used in place of another
     "swapped": lambda row: row ^ 1,
     "always +1": lambda row: row | 1,
     "always -1": lambda row: row & ~1,
@@ -83,7 +83,7 @@ class Effect(Record):
 
     @classmethod
     def of(cls, changed: NDArray[Any], own: NDArray[Any]) -> Effect:
-        """Compare the best EPs (trials) of a changed rule with those of the rule."""
+        """Compare the best EPs (trials) of a changed rule with the best EPs of the rule."""
         pairs = changed - own
         low, high = mean_interval(pairs)
         return cls(
@@ -368,7 +368,7 @@ class Inspection(Frozen):
 
 
 def _knockout_row(one: Knockout) -> dict[str, Any]:
-    """Return what JSON and a frame say of a knockout."""
+    """Return a knockout as a row of JSON and of a frame."""
     return {
         "row": one.row, "change": one.change, **one.effect.to_dict(), "p_holm": one.p, "matters": one.matters,
     }  # fmt: skip
@@ -380,7 +380,7 @@ def other_changes(rule: Rule) -> list[tuple[int, int]]:
 
 
 def _read_smallest(given: Mapping[str, Any]) -> Smallest:
-    """Read what the JSON of an inspection says of the smallest rule."""
+    """Read the smallest rule from the JSON of an inspection."""
     return Smallest(
         Rule.from_dict(given["rule"]),
         tuple(integer("removed", row, 0, ROWS - 1) for row in given["removed"]),
@@ -391,7 +391,7 @@ def _read_smallest(given: Mapping[str, Any]) -> Smallest:
 
 
 def checked_rule(given: Learner | str | Path) -> Rule:
-    """Return a rule, or the one that a name stands for; other learners have no rows and are refused."""
+    """Return a rule, or the rule of a name; other learners have no rows and are refused."""
     learner = find_learner(given)
     if not isinstance(learner, Rule):
         raise InputError(
@@ -401,7 +401,7 @@ def checked_rule(given: Learner | str | Path) -> Rule:
 
 
 def listed(some: Iterable[object]) -> str:
-    """Write row numbers and the like, or that there are none."""
+    """Return numbers or names as a list in text, or "none"."""
     return ", ".join(map(str, some)) or "none"
 
 

@@ -74,12 +74,12 @@ class Measure:
         return self.kind in (LAST, MEAN)
 
     def check_task(self, task: Task[Any], settings: Settings) -> None:
-        """Refuse to judge by success where a task does not say what that is."""
+        """Refuse to judge by success where a task does not define it."""
         if self.kind == MISSED:
             self.judged(np.zeros(0), task.target(settings))
 
     def judged(self, best: EPs, target: float | None) -> EPs:
-        """Return best EPs as they are, or, where only success counts, 0 for one and 100 for a failure."""
+        """Return best EPs; where only success counts, 0 for a success and 100 for a failure."""
         if self.kind != MISSED:
             return best
         if target is None:

@@ -1,4 +1,4 @@
-"""Drawings of what is in a rule, on axes of matplotlib's; colours are those of `colours`."""
+"""Drawings of rules and their rows on axes of Matplotlib."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def sensitivity(
     points: Sequence[tuple[float, float, float, float]],
     chance: float | None,
 ) -> None:
-    """Draw the fitness along a number: (value, difference, low, high); 0 is drawn beside the log scale."""
+    """Draw the fitness along a number: (value, difference, low, high); 0 is left of the log scale."""
     values, difference, low, high = map(np.array, zip(*points, strict=True))
     smallest = min(value for value in values if value > 0)
     axes.set_xscale("symlog", linthresh=smallest, linscale=0.5)

@@ -1,8 +1,7 @@
-"""How often each of the 32 rows of a rule is used: by layer, by m, and over a trial.
+"""The use of each of the 32 rows of a rule: by layer, by m, and over a trial.
 
-Every update of every synapse selects a row. Counted are the updates that an episode
-follows: what the last episode, or the last before fresh weights, would have changed is
-never seen, so a row that is not counted has no effect at all.
+Every update of every synapse selects a row. Only updates that another episode follows are
+counted: the update after the last episode, or the last before fresh weights, has no effect.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Usage(Frozen):
 
     Attributes:
         counts: Updates of synapses by tenth of the trial, layer and row, (tenths, 5, 32). The layers
-            are those of `LAYERS`; a trial of fewer than ten updates has as many parts as updates.
+            are in the order of `LAYERS`; a trial of fewer than ten updates has as many parts as updates.
     """
 
     counts: NDArray[np.int64]
@@ -110,12 +109,12 @@ def _shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 class Tally:
-    """Counts what the updates of one trial select, as its episodes end.
+    """Counts the rows that the updates of one trial select, as its episodes end.
 
     Args:
-        batch: The batch, which is a rule's alone.
+        batch: A batch of one rule.
         trial: The trial in it.
-        counts: What to add to, (periods, layers, rows).
+        counts: The counts to add to, (periods, layers, rows).
     """
 
     def __init__(self, batch: Batch, trial: int, counts: NDArray[np.int64]) -> None:
@@ -145,7 +144,7 @@ class Tally:
 
 
 def count_usage(batch: Batch, engine: str, progress: Progress | None = None) -> Usage:
-    """Return how often the rows of a rule are selected in the trials of a batch, which is its own alone.
+    """Return how often the rows of a rule are selected in the trials of a batch of that rule alone.
 
     The counts are the same whatever the engine; for engines that run tables, they are made by
     compiled code.

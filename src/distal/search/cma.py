@@ -73,7 +73,7 @@ class CMA(Algorithm):
         return CMASearch(discrete, continuous, seed, self)
 
     def memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals."""
+        """Return the bytes that a run takes in addition to its individuals."""
         return 100 * genes**2  # the covariance, and its text on disk
 
 
@@ -134,7 +134,7 @@ class CMASearch(Search):
         return {**super().state(), "distribution": distribution}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Resume from what `state` returned; refuse what it cannot have returned."""
+        """Resume from a state; refuse one that `state` cannot have returned."""
         super().restore(state)
         listed("fitness", state["fitness"], self.options.population, number)
         stored = entry(state, "distribution")

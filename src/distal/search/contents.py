@@ -1,4 +1,4 @@
-"""The contents of a folder of runs, all of it checked: to resume it, to sum it up, to take its finalists."""
+"""The contents of a folder of runs, checked: to resume it, to summarise it, to take its finalists."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def contents_of(folder: Path, stored: dict[str, Any], state: dict[str, Any] | No
 
 
 def finalists_in(out: str | Path, count: int) -> list[Finalists]:
-    """Return at most so many finalists of every run in a folder, without changing it.
+    """Return at most `count` finalists of every run in a folder, without changing it.
 
     Raises:
         InputError: If the folder is damaged or holds no generation yet.

@@ -32,7 +32,7 @@ def _chosen(config: Config) -> int:
 
 
 def words(config: Config) -> str:
-    """Say how much an evolution is."""
+    """Return the size of an evolution in words."""
     return f"{counted(config.runs, 'run')} of {counted(config.generations, 'generation')}"
 
 

@@ -21,7 +21,7 @@ from distal.search.genotypes import Finalists, Genotypes
 from distal.search.precomputed import precomputed
 from distal.search.search import Algorithm, Search, entry, listed
 
-# Purposes of the random words of an evolution, apart from those of a trial.
+# Purposes of the random words of an evolution; a trial has others.
 _FIRST, _PARENTS, _REDRAW, _DEVIATE = 16, 17, 18, 19
 _SIDE = 21  # 20 is that of `cma`
 
@@ -31,12 +31,12 @@ ELITES = {
     "remeasured": "the elites are measured again in every generation",
     "kept": "an elite keeps the fitness it was first given",
 }
-# The same, with what the paper did not do.
+# The same, with a value that the paper does not have.
 ELITE_FITNESS = {
     **ELITES,
     "averaged": "the elites are measured again, and an elite's fitness is the mean of all its measurements",
 }
-# Who the parents of a child are, and how their genes are mixed; the paper's way first.
+# The parents of a child, and the mixing of their genes; the paper's way first.
 PARENTS = {
     "roulette": "drawn from the whole population, better ones with higher probability",
     "elites": "drawn from the elites, with equal probability",
@@ -359,7 +359,7 @@ class GeneticSearch(Search):
         return drawn if self.given is None else Genotypes.joined(self.given, drawn[len(self.given) :])
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
-        """Take the fitness of what was asked for: it becomes the next generation, with the elites."""
+        """Take the fitness of the genotypes that were asked for: with the elites, the next generation."""
         self._check(genotypes, fitness)
         population, values, size = genotypes, fitness, self.options.population
         elites = np.zeros(0, np.int64)
@@ -422,7 +422,7 @@ class GeneticSearch(Search):
         return Finalists(population[places], values[places], self.born[places]).distinct(count)
 
     def _ranked(self) -> NDArray[np.float64]:
-        """Return what leaders are ranked by: fitness, where averages are due only of those that have one."""
+        """Return the fitness that ranks leaders; with averaged elites, infinite for a single measurement."""
         assert self.fitness is not None  # noqa: S101 - only called with a population
         if not self.averaged or not (self.measured > 1).any():
             return self.fitness
@@ -440,7 +440,7 @@ class GeneticSearch(Search):
         return {**first, "born": self.born.tolist(), **times, **state}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Resume from what `state` returned; refuse what it cannot have returned."""
+        """Resume from a state; refuse one that `state` cannot have returned."""
         super().restore(state)
         size = self.options.population
         listed("fitness", state["fitness"], size, lambda name, value: value)

@@ -1,4 +1,4 @@
-"""Genotypes, of which a search asks for some and is told their fitness; and the finalists of a run.
+"""Genotypes, which a search asks for and whose fitness it is told; and the finalists of a run.
 
 A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values in
 [0, 1]. Fitness is minimised.

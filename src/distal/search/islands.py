@@ -65,7 +65,7 @@ class Islands(Wrapper):
         return {size * self.count: times for size, times in self.search.sizes(generations).items()}
 
     def memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals."""
+        """Return the bytes that a run takes in addition to its individuals."""
         return self.search.memory(genes) * self.count
 
     @property
@@ -139,7 +139,7 @@ class Archipelago(Search):
         return {"generation": self.generation, "islands": [part.state() for part in self.parts]}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Resume from what `state` returned; refuse what it cannot have returned."""
+        """Resume from a state; refuse one that `state` cannot have returned."""
         self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
         islands = entry(state, "islands")
         if not isinstance(islands, list) or len(islands) != self.count:

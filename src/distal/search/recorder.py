@@ -1,4 +1,4 @@
-"""The record of an evolution: its curves, its rows in a folder, its steps for who wants to hear of them."""
+"""The record of an evolution: its curves, its rows in a folder, and the steps that it reports."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ class Restarted(Search):
         return {"generation": self.generation, "start": self.inner.state(), "archive": kept}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Resume from what `state` returned; refuse what it cannot have returned."""
+        """Resume from a state; refuse one that `state` cannot have returned."""
         self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
         first = self.generation // self.every * self.every
         self.inner = self._asked = self._start(first)

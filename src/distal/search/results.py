@@ -69,7 +69,7 @@ class Fresh(Record):
 
     @classmethod
     def of(cls, own: NDArray[np.int32], chance: NDArray[np.int32]) -> Fresh:
-        """Compare the best EPs of a learner with those of chance in the same trials."""
+        """Compare the best EPs of a learner with the best EPs of chance in the same trials."""
         for name, values in (("own", own), ("chance", chance)):
             given = instance(name, values, np.ndarray, "an array of best EPs")
             if given.ndim != 1 or given.dtype.kind not in "iuf":
@@ -90,7 +90,7 @@ class Fresh(Record):
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read the numbers by name; those of chance may be missing."""
+        """Read the numbers by name; the numbers of chance may be missing."""
         expected = "the numbers of fresh trials, by name"
         given = instance("fresh", data, dict, expected)
         if not set(given) <= set(cls._kinds()):

@@ -155,7 +155,7 @@ class RunFolder:
 
     @contextmanager
     def _all_written(self) -> Iterator[None]:
-        """Write what is waiting at the end, however it comes."""
+        """Write the waiting generations at the end, however it comes."""
         try:
             yield
         finally:
@@ -407,7 +407,7 @@ def _run_folder(out: str | Path) -> Path:
 
 
 def is_run_folder(path: Path) -> bool:
-    """Say whether a folder looks like one of ours."""
+    """Return whether a folder looks like one of ours."""
     try:
         data = read_json(inside(path, "config.json"), "run file")
     except InputError:

@@ -1,4 +1,4 @@
-"""A search: it says which genotypes to try next, and knows nothing of mazes and learners.
+"""A search proposes the genotypes to try next, and knows nothing of mazes and learners.
 
 An `Algorithm` holds the options of a search and begins a `Search` for every run of an
 evolution. Ask a search for the genotypes to measure, tell it their fitness; one ask and
@@ -54,7 +54,7 @@ class Search(ABC):
         best: The leader, one row, or None: the winner if this is the last generation.
         best_fitness: The fitness that made it the leader.
         best_generation: The generation in which it first appeared.
-        wanted: The number of finalists that will be asked for at the end: one that forgets keeps as many.
+        wanted: The number of finalists that will be asked for at the end.
 
     Raises:
         InputError: If a number is out of its range, or there are no genes.
@@ -83,7 +83,7 @@ class Search(ABC):
         """Return the genotypes to measure for the next generation, at least one; change nothing."""
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
-        """Take the fitness of what was asked for: it becomes the current generation, its best the leader.
+        """Take the fitness of the genotypes that were asked for: they are the new generation.
 
         Args:
             genotypes: The genotypes that `ask` returned.
@@ -114,18 +114,18 @@ class Search(ABC):
         }
 
     def snapshot(self) -> Callable[[], dict[str, Any]]:
-        """Return a function that returns the state of now; override it where a copy is cheaper."""
+        """Return a function that builds the state of this generation; override it where a copy is cheaper."""
         state = self.state()
         return lambda: state
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Resume from what `state` returned.
+        """Resume from a state.
 
         Args:
-            state: As it was, or as JSON brings it back.
+            state: As `state` returned it, or as read from JSON.
 
         Raises:
-            InputError: If it is nothing that `state` can have returned.
+            InputError: If `state` cannot have returned it.
         """
         self.generation = integer("generation", entry(state, "generation"), 0, MAX_COUNT)
         measured = entry(state, "fitness")
@@ -173,7 +173,7 @@ class Search(ABC):
         Raises:
             InputError: If the search takes none, or fewer.
         """
-        raise InputError(f"{type(self).__name__} cannot begin with what is given; use the search ga")
+        raise InputError(f"{type(self).__name__} cannot begin with given genotypes; use the search ga")
 
     def immigrate(self, genotype: Genotypes, fitness: float, born: int) -> None:
         """Take an individual of another population, where a search can.
@@ -194,7 +194,7 @@ class Search(ABC):
         return [search.ask() for search in searches]
 
     def _check(self, genotypes: object, fitness: object) -> None:
-        """Refuse what `tell` cannot take."""
+        """Refuse arguments that `tell` cannot take."""
         count = len(instance("genotypes", genotypes, Genotypes, "what ask returned"))
         given = instance("fitness", fitness, np.ndarray, f"an array of {count} numbers")
         if given.shape != (count,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
@@ -291,7 +291,7 @@ class Algorithm(ABC):
         return sum(size * times for size, times in sizes.items())
 
     def memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals; override it if it takes many."""
+        """Return the bytes that a run takes in addition to its individuals; override it if they are many."""
         return 0
 
     @property

@@ -50,7 +50,7 @@ class Wrapper(Algorithm):
         return self.search.sizes(generations)
 
     def memory(self, genes: int) -> int:
-        """Return how many bytes a run takes besides its individuals."""
+        """Return the bytes that a run takes in addition to its individuals."""
         return self.search.memory(genes)
 
     @property
