@@ -283,7 +283,9 @@ def test_a_notebook_becomes_a_page_with_its_outputs(path: Path, built: Path) -> 
 
 
 def test_the_address_of_the_repository_is_in_one_place(tmp_path: Path) -> None:
-    small = notebook({"cell_type": "markdown", "source": ["# Small"], "metadata": {}}, code("1"))
+    title = {"cell_type": "markdown", "source": ["# Small"], "metadata": {}}
+    language = {"language_info": {"name": "python"}}
+    small = json.dumps({"nbformat": 4, "nbformat_minor": 4, "metadata": language, "cells": [title]})
     home = "# Home\n\n```{toctree}\nnotebooks/small\n```\n"
     root = project(tmp_path, {"index.md": home, "notebooks/small.ipynb": small})
     address = "https://github.com/someone/distal"
