@@ -88,6 +88,7 @@ html_theme_options = {
 
 ADDRESS = repository()
 if ADDRESS:
+    html_theme_options["navbar_end"] = ["theme-switcher", "navbar-icon-links"]
     html_theme_options["icon_links"] = [
         {"name": "Repository", "url": ADDRESS, "icon": "fa-brands fa-git-alt", "type": "fontawesome"}
     ]
