@@ -11,7 +11,6 @@ from rich.console import Console
 
 from distal._version import __version__
 from distal.base.checks import InputError, counted, folder
-from distal.base.display import with_error
 from distal.base.progress import LINES
 from distal.cli import Parser, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
@@ -187,17 +186,8 @@ def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
     to = console()
     if not brief:
         _show_search(to, evolved)
-    table, narrow = winners_table(to, "selected")
-    for winner in evolved.winners:
-        fresh = winner.fresh
-        cells = ("", "", "", "")
-        if fresh.chance is not None and fresh.p is not None and fresh.superiority is not None:
-            beats = "yes" if fresh.beats_chance else "no"
-            chance = with_error(fresh.chance, None if narrow else fresh.chance_standard_error)
-            cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
-        own = with_error(fresh.fitness, fresh.standard_error)
-        table.add_row(str(winner.run), f"{winner.generation:,}", f"{winner.selected:z.2f}", own, *cells)
-    to.print(table)
+    rows = ((one.run, one.generation, one.selected, one.fresh) for one in evolved.winners)
+    to.print(winners_table(to, "selected", rows))
     if brief:
         return
     for line in LEGEND:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,18 +112,8 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
             soft_wrap=True,
         )
         best = "selected" if entry["finished"] else "best fitness"
-        table, _ = winners_table(out, best)
-        for run in entry["runs"]:
-            fresh, chance = "", ("", "", "", "")
-            if run["remeasured"] is not None:
-                fresh = with_error(run["remeasured"], run["standard_error"])
-            if run["chance"] is not None:
-                own = Fresh(run["remeasured"], run["standard_error"], run["chance"], p=run["p"])
-                beats = "yes" if own.beats_chance else "no"
-                chance = (f"{run['chance']:z.2f}", beats, f"{run['p']:.2g}", f"{run['superiority']:.2f}")
-            found = f"{run['found_in_generation']:,}"
-            table.add_row(str(run["run"]), found, f"{run['best']:z.2f}", fresh, *chance)
-        out.print(table)
+        rows = ((run["run"], run["found_in_generation"], run["best"], _fresh(run)) for run in entry["runs"])
+        out.print(winners_table(out, best, rows))
     for line in LEGEND if any(entry["finished"] for entry in summaries) else (SINCE,):
         out.print(line, style="dim")
 
@@ -145,10 +135,32 @@ def search_used(name: str, elites: str | None, options: Mapping[str, object]) ->
     return ", ".join([used, *(f"{option} {value}" for option, value in options.items())])
 
 
-def winners_table(out: Console, best: str) -> tuple[Table, bool]:
-    """Make an empty table of winners, and say whether the console is too narrow for all of it."""
+def _fresh(run: dict[str, Any]) -> Fresh | None:
+    """Return the scores of a winner on fresh trials from a summary; None if there is no winner yet."""
+    names = ("standard_error", "chance", "chance_standard_error", "p", "superiority")
+    if run["remeasured"] is None:
+        return None
+    return Fresh(run["remeasured"], **{name: run[name] for name in names})
+
+
+def winners_table(out: Console, best: str, rows: Iterable[tuple[int, int, float, Fresh | None]]) -> Table:
+    """Return a table of winners.
+
+    Args:
+        out: The console; the table of a narrow one leaves out the standard error of chance.
+        best: The heading of the fitness that selected them.
+        rows: The run of each winner, its generation, that fitness, and its scores on fresh trials.
+    """
     narrow = out.width < 108
     heads = ("run", "since generation", best, "re-measured", "chance", "beats chance", "p", "P(better)")
     table = new_table(*(Text(head.replace(" ", "\n")) if narrow else head for head in heads))
     table.collapse_padding = narrow
-    return table, narrow
+    for run, generation, selected, fresh in rows:
+        own = "" if fresh is None else with_error(fresh.fitness, fresh.standard_error)
+        cells = ("", "", "", "")
+        if fresh is not None and fresh.chance is not None:
+            chance = with_error(fresh.chance, None if narrow else fresh.chance_standard_error)
+            beats = "yes" if fresh.beats_chance else "no"
+            cells = (chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}")
+        table.add_row(str(run), f"{generation:,}", f"{selected:z.2f}", own, *cells)
+    return table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,7 +20,7 @@ from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.significance import interval, share_interval
 from distal.evaluation.difference import PairedDifference, differences
-from distal.evaluation.result import Result, episode_columns
+from distal.evaluation.result import Result, episode_columns, trial_rows
 from distal.learners import Learner, embedded
 
 if TYPE_CHECKING:
@@ -221,9 +221,7 @@ class Comparison(Frozen):
         """Yield the curves as a table, one row for each learner, trial and episode, trial by trial."""
         yield to_csv([tuple(self._episodes(0, []))])
         for k, result in enumerate(self.results):
-            for row in range(len(result.best)):
-                columns = self._episodes(k, [row]).values()
-                yield to_csv(list(zip(*(one.tolist() for one in columns), strict=True)))
+            yield from trial_rows(partial(self._episodes, k), len(result.best))
 
     def _episodes(self, k: int, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
         """Return the episodes of some trials of a learner as the columns of a table."""

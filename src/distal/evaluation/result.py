@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base import plugins
 from distal.base.checks import (
     InputError,
     counted,
-    finite_numbers,
     flag,
-    instance,
     integer,
-    one_of,
-    reading,
-    text,
 )
-from distal.base.checks import path as checked_path
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short, with_error
 from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
@@ -32,20 +25,19 @@ from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, standard_error
-from distal.engines.batch import EPs, best_so_far
+from distal.engines.batch import EPs
 from distal.evaluation import result_file
 from distal.evaluation.agents import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
-from distal.evaluation.result_file import ARRAYS, CHANCE
-from distal.evaluation.trials import Conditions, checked_numbers
-from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
+from distal.evaluation.trials import Conditions
+from distal.learners import Learner, name_of
 from distal.learners.chance import Chance
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.networks import Network, Weights, network_for
 from distal.tasks.sources import AnyTask
-from distal.tasks.stored import StoredTask, restored, task_from_fields
+from distal.tasks.stored import StoredTask
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
 
@@ -323,32 +315,7 @@ class Result(Frozen):
         With `curves`, also the best EP so far, and the EP if it was kept, of every
         trial and episode: all that `from_dict` needs.
         """
-        own = self._numbers(flag("curves", curves))
-        difference = self.difference
-        if self.chance is not None and difference is not None:
-            own["chance"] = {
-                **self.chance.learner.numbers,
-                **self.chance._numbers(curves),
-                "difference": difference.mean,
-                "difference_standard_error": difference.standard_error,
-                "p": difference.p,
-            }
-        return {**own, "episodes": self.episodes, **self._deciding()}
-
-    def _deciding(self) -> dict[str, Any]:
-        """Return every setting that made the numbers, ready for JSON."""
-        return {
-            "trials": self.trials,
-            "resample": self.resample,
-            **({} if self.switch is None else {"switch": self.switch.to_dict()}),
-            "seed": self.seed,
-            "engine": self.engine,
-            "workers": self.workers,
-            "learner": self.learner.kind,
-            self.learner.key: embedded(self.learner),
-            **self.settings.to_dict(),
-            **self.task.fields(),
-        }
+        return result_file.to_dict(self, flag("curves", curves))
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
@@ -356,14 +323,7 @@ class Result(Frozen):
 
         Weights are not in it. A task other than a maze is only described: it can be shown, not run.
         """
-        given = instance("data", data, dict, "what Result.to_dict(curves=True) returns")
-        with reading("a result"):
-            own = cls._read(given, read_learner(given), shared_fields(given))
-            if "chance" not in given:
-                return own
-            beside = given["chance"]
-            scales = {name: beside[name] for name in Chance.names}
-            return replace(own, chance=cls._read(beside, Chance(**scales), shared_fields(given)))
+        return result_file.from_dict(cls, data)
 
     def save(self, path: str | Path) -> None:
         """Write the curves, the weights and all settings to an NPZ file, which `load` reads.
@@ -374,24 +334,7 @@ class Result(Frozen):
         Raises:
             InputError: If it cannot be written.
         """
-        both = {"": self} if self.chance is None else {"": self, CHANCE: self.chance}
-        arrays = {
-            f"{whose}{name}": getattr(one, name)
-            for whose, one in both.items()
-            for name in ARRAYS
-            if getattr(one, name) is not None
-        }
-        own = {
-            **self._deciding(),
-            "cut": self.cut,
-            "target": self.target,
-            "senses_bits": self.task.senses_bits,
-        }
-        beside = None
-        if self.chance is not None:
-            by = self.chance
-            beside = {**by.learner.numbers, "cut": by.cut, "engine": by.engine, "workers": by.workers}
-        result_file.write(path, own, beside, arrays)
+        result_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | Path, task: AnyTask = None) -> Self:
@@ -408,80 +351,7 @@ class Result(Frozen):
         Raises:
             InputError: If the file cannot be read, is damaged or no result, or is one of another task.
         """
-        given = checked_path("the name of a file", path)
-        try:
-            own, beside, arrays = result_file.read(given)
-            shared = shared_fields(own)
-            shared["task"] = _made_again(shared["task"], task, own)
-            with reading("it"):
-                loaded = cls._read_arrays(own, read_learner(own), shared, arrays, "")
-                if beside is None:
-                    return loaded
-                scales = {name: beside[name] for name in Chance.names}
-                shared |= {"engine": _engine(beside), "workers": _workers(beside)}
-                chance = cls._read_arrays(beside, Chance(**scales), shared, arrays, CHANCE)
-                return replace(loaded, chance=chance)
-        except InputError as error:
-            raise InputError(f"result {str(given)!r}: {error}") from None
-
-    @classmethod
-    def _read(cls, given: Mapping[str, Any], learner: Learner, shared: Mapping[str, Any]) -> Self:
-        """Read the curves of a learner, or of its chance."""
-        if "curves" not in given:
-            raise InputError("it has no curves; write it with to_dict(curves=True)")
-        curves = given["curves"]
-        best, ep = _eps("best", curves["best"]), None if curves["ep"] is None else _eps("ep", curves["ep"])
-        rows = shared["trials"] * len(shared["task"].goals)
-        phase = best.shape[1] if shared["switch"] is None else shared["switch"].every
-        if len(best) != rows or not np.array_equal(best_so_far(best, phase), best):
-            raise InputError(f"best has {counted(len(best), 'row')}, expected {rows} that never rise")
-        if ep is not None and not np.array_equal(best_so_far(ep, phase), best):
-            raise InputError("best and ep do not belong together: best is the lowest ep so far")
-        cut = integer("cut", given.get("cut", 0), 0, best.size)
-        return cls(best=best, learner=learner, ep=ep, cut=cut, **shared)
-
-    @classmethod
-    def _read_arrays(
-        cls,
-        given: Mapping[str, Any],
-        learner: Learner,
-        shared: Mapping[str, Any],
-        arrays: Mapping[str, NDArray[Any]],
-        whose: str,
-    ) -> Self:
-        """Read the curves and weights of a learner, or of its chance, from a file."""
-        found = {name: arrays.get(f"{whose}{name}") for name in ARRAYS}
-        curves = {"best": found["best"], "ep": found["ep"]}
-        result = cls._read({**given, "curves": curves}, learner, shared)
-        if (found["hidden"] is None) != (found["output"] is None):
-            raise InputError("of the weights, hidden or output is missing")
-        for name, shape in zip(("hidden", "output"), result.network.shapes, strict=True):
-            weights, expected = found[name], (len(result.best), *shape)
-            if weights is not None and (
-                weights.shape != expected or weights.dtype != np.float32 or not np.isfinite(weights).all()
-            ):
-                raise InputError(f"{name} has the shape {weights.shape}, expected finite weights {expected}")
-        return replace(result, hidden=found["hidden"], output=found["output"])
-
-    def _numbers(self, curves: bool) -> dict[str, Any]:
-        behaviour, phases = self.behaviour, self.phases
-        numbers: dict[str, Any] = {
-            "fitness": self.fitness,
-            "standard_error": self.standard_error,
-            "reached": self.reached,
-            "best": self.final.tolist(),
-            "checkpoints": {str(mark): value for mark, value in self.checkpoints.items()},
-            "behaviour": None if behaviour is None else behaviour.to_dict(),
-            **({} if phases is None else {"phases": phases.to_dict()}),
-        }
-        if curves:
-            numbers["curves"] = {
-                "best": self.best.tolist(),
-                "ep": None if self.ep is None else self.ep.tolist(),
-            }
-            if self.maze is None:  # a maze and its steps decide both
-                numbers |= {"cut": self.cut, "target": self.target}
-        return numbers
+        return result_file.load(cls, path, task)
 
     def to_csv(self) -> str:
         """Return every episode of every trial as a row: its EP and the best so far, and chance's."""
@@ -490,10 +360,7 @@ class Result(Frozen):
     def csv_pieces(self) -> Iterator[str]:
         """Yield the same table trial by trial; the whole of it is several times as large as the curves."""
         yield to_csv([tuple(episode_columns(self, []))])
-        for row in range(len(self.best)):
-            yield to_csv(
-                list(zip(*(one.tolist() for one in episode_columns(self, [row]).values()), strict=True))
-            )
+        yield from trial_rows(partial(episode_columns, self), len(self.best))
 
     def to_frame(self) -> DataFrame:
         """Return the table of `to_csv` as a pandas DataFrame, one row for each trial and episode."""
@@ -562,67 +429,11 @@ def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[An
     }
 
 
+def trial_rows(columns: Callable[[Sequence[int]], dict[str, NDArray[Any]]], trials: int) -> Iterator[str]:
+    """Yield the rows of each trial as CSV; `columns` returns the columns of some trials."""
+    for row in range(trials):
+        yield to_csv(list(zip(*(one.tolist() for one in columns([row]).values()), strict=True)))
+
+
 def _with_error(mean: float, error: float | None) -> str:
     return with_error(mean, error) + ("" if error is None else " (standard error)")
-
-
-# ---------------------------------------------------------------- read back
-
-
-def shared_fields(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the fields of the JSON of a result that its chance shares: task, settings, trials, engine."""
-    _, trials, seed, resample = checked_numbers(1, data["trials"], data["seed"], data["resample"])
-    return {
-        "task": task_from_fields(data),
-        "settings": Settings.among(data),
-        "switch": Switch.from_dict(data["switch"]) if "switch" in data else None,
-        "trials": trials,
-        "resample": resample,
-        "seed": seed,
-        "engine": _engine(data),
-        "workers": _workers(data),
-    }
-
-
-def _engine(data: Mapping[str, Any]) -> str:
-    return text("engine", data["engine"], MAX_NAME)
-
-
-def _workers(data: Mapping[str, Any]) -> int | None:
-    return None if data["workers"] is None else integer("workers", data["workers"], 1)
-
-
-def _made_again(kept: Task[Any], given: AnyTask, data: Mapping[str, Any]) -> Task[Any]:
-    """Return the task that a file describes, made again or given; else the description, with the reason."""
-    if not isinstance(kept, StoredTask):
-        return restored(kept, given, "the result is")
-    kept.bits = data.get("senses_bits") is True
-    try:
-        return restored(kept, given, "the result is", "give the task again")
-    except InputError as error:
-        if given is not None:
-            raise
-        kept.unmade = str(error)
-        return kept
-
-
-def read_learner(data: Mapping[str, Any]) -> Learner:
-    """Read the learner of the JSON of a result."""
-    if isinstance(data["learner"], str) and data["learner"] not in KINDS:
-        plugins.load_installed(plugins.LEARNERS)
-        if data["learner"] not in KINDS:
-            for own in data.values():
-                if isinstance(own, dict) and "format" in own and "module" in own:
-                    raise plugins.unknown("learner kind", data["learner"], own["module"])
-    kind = KINDS[one_of("learner", data["learner"], KINDS)]
-    return from_embedded(data[kind.key], kind)
-
-
-def _eps(name: str, value: object) -> EPs:
-    """Read EPs (trials, episodes), with the type that engines give them."""
-    eps = finite_numbers(name, value, 2)
-    if eps.dtype.kind == "f":
-        return eps
-    if np.abs(eps).max() > np.iinfo(np.int32).max:
-        raise InputError(f"{name} holds {np.abs(eps).max()}, which is no EP")
-    return eps.astype(np.int32)

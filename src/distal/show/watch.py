@@ -1,9 +1,9 @@
-"""Watch a trial: run it with the reference engine, with chance beside it, and write its page."""
+"""Watch a trial: run it with the reference engine, and chance, and write its page."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError, counted, path, shown
 from distal.base.files import PAGE, check_target, write_text
-from distal.base.progress import checked, followed
+from distal.base.progress import checked, followed, tell
 from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
@@ -35,7 +35,6 @@ from distal.tasks.task import Task
 
 _DEFAULT_GOAL = "3"
 MAX_EPISODES = 100_000  # every EP of them is in the page
-_CHANCE_COST = 0.001  # about what an episode costs on the cpu engine, in episodes of the reference engine
 COMPUTED: tuple[type[Learner], ...] = (Rule, HillClimbing, Chance)  # the kinds in page/learners.js
 _MOST_NAMED = 40  # goals in an error
 
@@ -153,7 +152,7 @@ def _layers(batch: Batch) -> tuple[int, int, int]:
 
 
 def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = None) -> Watched:
-    """Return trials that `check_page` has passed, run, and chance beside them.
+    """Return trials that `check_page` has passed, run, with chance.
 
     `seed` is that of the evaluation that they are trials of, `progress` as in `watch`.
     """
@@ -161,15 +160,8 @@ def run(batches: Sequence[Batch], seed: int, progress: Progress | bool | None = 
     runner = Runner("reference")
     expected = partial(pace.expected, batches[0], promised, runner)
     with followed(progress, "learning", promised, expected) as hear:
-        return _run_all(batches, seed, promised, hear)
-
-
-def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progress | None) -> Watched:
-    """Return trials, run, and chance beside them; tell of as many episodes as were promised."""
-    chance = by_chance(batches[0], seed)
-    report = _shared(progress, promised, promised + _CHANCE_COST * len(chance) * chance.episodes)
-    random = Runner("cpu").run(chance, progress=lambda episodes: report(_CHANCE_COST * episodes))
-    runs = [_run_one(batch, report) for batch in batches]
+        random = Runner("cpu").run(by_chance(batches[0], seed))
+        runs = [_run_one(batch, hear) for batch in batches]
     eps, recordings, usage = zip(*runs, strict=True)
     names = [name_of(batch.learners[0]) for batch in batches]
     if len(set(names)) < len(names):  # two climbers, or a rule beside itself
@@ -179,9 +171,9 @@ def _run_all(batches: Sequence[Batch], seed: int, promised: int, progress: Progr
 
 
 def _run_one(
-    batch: Batch, report: Callable[[float], None]
+    batch: Batch, progress: Progress | None
 ) -> tuple[NDArray[np.int32], Recording | None, NDArray[np.int64] | None]:
-    """Run a trial; return its EPs, and of what the page cannot compute a recording and the use of rows."""
+    """Run a trial; return its EPs, and, if the page cannot compute it, a recording and the use of rows."""
     recording = None if _is_computed(batch) else Recording(_layers(batch))
     tally = None
     if recording is not None and type(batch.learners[0]) is Rule:
@@ -195,23 +187,8 @@ def _run_one(
                 recording.add(episode, states_of(table, goals[k // batch.phase], episode.actions))
             if tally is not None:
                 tally.add(episode)
-            report(1)
+            tell(progress, 1)
     return eps, recording, None if tally is None else tally.counts.sum(axis=(0, 1))
-
-
-def _shared(progress: Progress | None, promised: int, work: float) -> Callable[[float], None]:
-    """Return a function that takes the work done and passes it on in episodes, up to the number promised."""
-    done, told = 0.0, 0
-
-    def report(more: float) -> None:
-        nonlocal done, told
-        done += more
-        now = min(round(promised * done / work), promised)
-        if progress is not None and now > told:
-            progress(now - told)
-        told = now
-
-    return report
 
 
 def watch(
@@ -229,8 +206,7 @@ def watch(
         against: As in `trials`.
         seed: As in `trials`.
         progress: Called with the number of episodes run since its last call. They add up to
-            the learners' episodes; the work for chance is counted among them. If left out, a
-            terminal shows the progress; False shows nothing.
+            the learners' episodes. If left out, a terminal shows the progress; False shows nothing.
         **options: As in `trials`.
 
     Returns:
