@@ -40,6 +40,7 @@ def assert_equal_trials(ours: Trials, theirs: Trials, phase: int = 2**31) -> Non
     `phase` has the episodes until goals move, if they do.
     """
     assert (ours.best == theirs.best).all()
+    assert ours.steps in (0, theirs.steps)  # engine gpu counts none
     assert (ours.ep is None) == (theirs.ep is None)
     if ours.ep is not None and theirs.ep is not None:
         assert (ours.ep == theirs.ep).all()

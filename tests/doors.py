@@ -1124,7 +1124,7 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.search.config.Config.run_seed", "distal.studies.champion.HeldOut.of",
-            "distal.Settings.unknown_to", "distal.Runner.trials",
+            "distal.Settings.unknown_to", "distal.Runner.trials", "distal.Runner.in_turns",
         ),
         "called by the package alone",
     ),

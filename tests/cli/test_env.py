@@ -65,9 +65,9 @@ def test_a_table_is_shown_with_what_a_network_senses_and_what_chance_scores(
         r"^observations +Discrete\(16\)$",
         r"^inputs +4 bits, binary$",
         r"^outputs +4 actions: left, down, right, up$",
-        r"^speed +compiled: no Python in an episode$",
         r"^steps +100 per episode$",
-        r"^table +16 states; all engines run it$",
+        r"^speed +about [1-9][\d,]+ steps a second on \d+ cores? with a network of 3 hidden neurons: "
+        r"a table of 16 states, for all engines$",
         r"^reached +at an EP of -0\.7 or less$",
         r"chance, 2 trials of 4 episodes",
         r"mean best EP +-?\d",
@@ -85,9 +85,12 @@ def test_what_is_no_table_is_shown_with_the_reason(
     capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     text = output(capsys, "env", "tests/Odd-v0", *SHORT)
-    assert re.search(r"^table +none, so engine steps runs it: the result of action", text, re.MULTILINE)
-    (told,) = (line for line in caplog.messages if not line.startswith("compiling "))
-    assert told.startswith("engine steps is used; tests/Odd-v0 has no table")
+    how = "stepped in Python by engines steps and reference; no table, because the result of action"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}", text, re.MULTILINE)
+    compiled = output(capsys, "env", "compiled:CartPole", *SHORT)
+    how = "compiled, for engines steps and reference"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}$", compiled, re.MULTILINE)
+    assert not [line for line in caplog.messages if not line.startswith("compiling ")]
     data = output_json(capsys, "env", "CartPole-v1", *SHORT, "--encode", "bins:3:quantiles", "--starts", "2")
     assert (data["inputs"], data["table"], data["states"]) == (8, False, None)
     assert data["goals"] == ["0", "1"]
@@ -143,7 +146,8 @@ def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_sa
 ) -> None:
     assert main(["env", "Taxi-v4", "--encode", "one-hot", "--starts", "2", *SHORT]) == 0  # 500 inputs
     text = capsys.readouterr().out
-    assert re.search(r"^speed +compiled: no Python in an episode; engines cpu and gpu are faster", text, re.M)
+    how = r"a table of [\d,]+ states, for engines steps and reference \(cpu and gpu take 64 inputs and 16 act"
+    assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}", text, re.MULTILINE)
 
 
 def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,6 +198,16 @@ def test_a_wrong_environment_is_refused_in_one_line_and_nothing_is_written(
     line = ["env", *given[1:], *SHORT] if command == "env" else [*COMMANDS[command], *given]
     assert problem in refusal(capsys, *line)
     assert not list(here.iterdir())
+
+
+def test_an_observation_for_a_function_of_ones_own_has_no_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "signs_of.py").write_text("def signs(seen):\n    return [int(x > 0) for x in seen]\n")
+    assert main(["env", "CartPole-v1", "--encode", "signs_of:signs", *SHORT]) == 0
+    text = capsys.readouterr().out
+    assert not re.search("^observations", text, re.MULTILINE)
+    assert re.search(r"^inputs +4 bits, function signs_of:signs$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -235,12 +235,29 @@ def test_processes_give_the_same_as_one() -> None:
 def test_all_cores_are_used_where_it_is_worth_it_and_the_task_can_travel(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("distal.engines.steps.available_cores", lambda: 8)
+    monkeypatch.setattr("distal.engines.processes.available_cores", lambda: 8)
     small, large = some_batch("drift", "dsp", 1), replace(some_batch("drift", "dsp", 1), episodes=1_000_000)
     assert [steps.processes(small, None), steps.processes(large, None)] == [1, 3]
     large = replace(large, goal=np.zeros(3, np.int32), switch=None)
     stuck = replace(large, task=task_of("CartPole-v1", encode=lambda seen: [int(seen[0] > 0)]))
     assert [steps.processes(stuck, None), steps.processes(stuck, 2)] == [1, 2]
+
+
+def test_the_reference_engine_uses_all_cores_too_where_it_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("distal.engines.processes.available_cores", lambda: 2)
+    small = replace(some_batch("quantiles", "dsp", 1), episodes=3, record=None, switch=None)
+    small = replace(small, goal=np.zeros(3, np.int32), settings=Settings(steps=30))
+    assert [reference.processes(small, None), reference.processes(small, 2)] == [1, 2]
+    assert reference.processes(replace(small, episodes=1_000), None) == 2
+    alone = reference.run(small, keep_weights=True, keep_ep=True)
+    # A private number: so that little work is worth processes.
+    monkeypatch.setattr("distal.engines.reference._WORTH", 1)
+    assert reference.processes(small, None) == 2
+    spread = Runner("reference").run(small, keep_weights=True, keep_ep=True)
+    assert_equal_trials(spread, alone, small.phase)
+    assert spread.steps == alone.steps
 
 
 def test_progress_is_told_of_every_episode_and_what_it_raises_comes_out() -> None:
@@ -266,15 +283,18 @@ class Heard(Listener):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("name", ["CartPole-v1", "compiled:CartPole", "maze"])
-def test_all_steps_are_counted_and_told(name: str, workers: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "engine"),
+    [("CartPole-v1", "steps"), ("compiled:CartPole", "steps"), ("maze", "steps"), ("maze", "cpu")],
+)
+def test_all_steps_are_counted_and_told(name: str, engine: str, workers: int) -> None:
     batch = replace(
         some_batch("quantiles", "chance", 2), goal=np.zeros(3, np.int32), switch=None, record=None
     )
     own = MazeTask(T) if name == "maze" else task_of(name)
     batch = replace(batch, task=own, episodes=40, settings=Settings(steps=200))
     expected, heard = reference.run(batch).steps, Heard()
-    assert Runner("steps", workers=workers).run(batch, progress=heard).steps == expected
+    assert Runner(engine, workers=workers).run(batch, progress=heard).steps == expected
     assert (heard.episodes, heard.steps) == (3 * 40, expected)
 
 

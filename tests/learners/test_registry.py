@@ -199,7 +199,7 @@ def test_auto_falls_back_to_an_engine_that_can_and_says_so_once(
     lines = [record.message for record in caplog.records if record.levelno == logging.WARNING]
     assert lines == [
         "engine cpu is used; episodes is 2147483648, engine gpu takes at most 2147483647",
-        "engine reference is used; engine gpu has no code for learners of kind 'jumps'",
+        "engine reference is used; engine steps has no code for learners of kind 'jumps'",
     ]
     with pytest.raises(InputError, match="engine gpu takes at most 2147483647; use engine cpu"):
         engines.Runner("gpu").run(long)

@@ -200,15 +200,17 @@ def test_processes_are_forked_without_a_warning(monkeypatch: pytest.MonkeyPatch)
     assert learn("hc", task=Drift, **SHORT, engine=Runner(workers=2)).best.shape == (3, 6)
 
 
-def test_without_an_engine_steps_runs_what_cpu_cannot_and_a_runner_says_so_once(
+def test_without_an_engine_steps_runs_what_cpu_cannot_and_who_chose_one_is_told_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING, "distal")
-    runner = Runner()
+    result = learn("hc", task=Drift, **SHORT)
+    assert (result.engine, some(result.chance).engine) == ("steps", "steps")
+    assert not [line for line in caplog.messages if not line.startswith("compiling")]
+    runner = Runner("auto")
     for _ in range(2):
-        result = learn("hc", task=Drift, **SHORT, engine=runner)
-        assert (result.engine, some(result.chance).engine) == ("steps", "steps")
-    (message,) = [line for line in caplog.messages if not line.startswith("compiling")]
+        assert learn("hc", task=Drift, engine=runner, **SHORT).engine == "steps"
+    (message,) = [line for line in caplog.messages if line.startswith("engine steps")]
     assert message == "engine steps is used; Drift has no table, which engines cpu and gpu need"
     assert learn("hc", task="CliffWalking-v1", **SHORT).engine == "cpu"
 

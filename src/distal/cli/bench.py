@@ -36,7 +36,8 @@ def add(command: Parser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Measure an engine."""
     args.engine = one_of("engine", args.runner.engine, ("cpu", "gpu", "steps"))
-    check_cluster(args)
+    if args.cluster is not None:
+        check_cluster(args)
     card = cards.describe() if args.engine == "gpu" else None
     earlier = bench.load_report(args.against) if args.against is not None else None
     rows = list(_measured(bench.run(args.engine, quick=args.quick, cluster=args.cluster)))

@@ -13,8 +13,10 @@ from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
 from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
+from distal.engines import Runner
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
+from distal.engines.pace import steps_a_second
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
@@ -63,18 +65,20 @@ def run(args: argparse.Namespace) -> None:
             "chance", task=task, episodes=args.episodes, trials=args.trials, seed=args.seed, engine=runner,
             keep_ep=True, progress=LINES, **settings,
         )  # fmt: skip
+        about = described(task, chance, runner)
     if isinstance(task, TableTask) and args.save is not None:
         task.save(args.save)
     if args.json:
-        print_json({"version": __version__, **described(task, chance), "chance": chance.to_dict()})
+        print_json({"version": __version__, **about, "chance": chance.to_dict()})
     else:
-        _show(task, chance)
+        _show(task, chance, about)
         if args.save is not None:
             console().print(f"table: {args.save}", soft_wrap=True)
 
 
-def described(task: Task[Any], chance: Result) -> dict[str, Any]:
+def described(task: Task[Any], chance: Result, runner: Runner) -> dict[str, Any]:
     """Return a description of a task, ready for JSON."""
+    pace, cores = steps_a_second(chance.conditions.batch([chance.learner]), runner) or (None, None)
     encoder = task.encoder
     space = without_addresses(str(encoder.space)) if isinstance(encoder, Encoder) else ""
     states = task.states if isinstance(task, TableTask) else None
@@ -90,22 +94,23 @@ def described(task: Task[Any], chance: Result) -> dict[str, Any]:
         "table": states is not None,
         "why_no_table": task.no_table,
         "engines": _engines_for(chance),
-        "steps_per_second": task.pace() if isinstance(task, EnvTask) else None,
+        "steps_per_second": pace,
+        "cores": cores,
+        "hidden": chance.settings.hidden,
     }
 
 
-def _show(task: Task[Any], chance: Result) -> None:
+def _show(task: Task[Any], chance: Result, about: dict[str, Any]) -> None:
     """Print the description of an environment, and the score of chance."""
-    out, about = console(), described(task, chance)
+    out = console()
     bits = counted(task.inputs, "bit")
     lines = {
-        "observations": about["observations"],
+        "observations": about["observations"] or None,  # a function of one's own has no space
         "inputs": bits if about["encoder"] is None else f"{bits}, {about['encoder']}",
         "left out": f"{' and '.join(about['left_out'])}, which is text" if about["left_out"] else None,
         "outputs": _actions_line(task),
         "goals": str(len(task.goals)),
         "steps": f"{chance.settings.steps} per episode",
-        "table": _table_line(about),
         "speed": _speed_line(task, about),
         "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
     }
@@ -142,35 +147,32 @@ def _engines_for(chance: Result) -> list[str]:
     return [name for name in engines.ENGINES if imported(name).supports(batch) is None]
 
 
-def _table_line(about: dict[str, Any]) -> str:
-    """Say whether an environment is a table, and what runs it."""
-    able = about["engines"]
-    if set(able) == set(engines.ENGINES):
-        who = "all engines run it"
-    elif len(able) == 1:
-        who = f"engine {able[0]} runs it"
-    else:
-        who = f"engines {', '.join(able[:-1])} and {able[-1]} run it"
-    if about["table"]:
-        return f"{counted(about['states'], 'state')}; {who}"
-    if about["why_no_table"] is None:
-        return f"none; engine {able[0]} runs it"
-    return f"none, so engine {able[0]} runs it: {about['why_no_table']}"
-
-
 def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
-    """Say who takes the steps: compiled code, Python in a table, or the environment."""
-    pace = about["steps_per_second"]
-    if pace is not None:
-        return f"stepped in Python; the environment alone takes {_rounded(pace)} steps a second"
-    if {"cpu", "gpu"} & set(about["engines"]) or isinstance(task, CompiledTask):
-        return "compiled: no Python in an episode"
-    if not about["table"]:
-        return "stepped in Python"
-    return (
-        f"compiled: no Python in an episode; engines cpu and gpu are faster, and take tables of up to "
-        f"{COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions"
-    )
+    """Say how fast trials are, who takes the steps, and which engines run them."""
+    pace, able = about["steps_per_second"], about["engines"]
+    who = f"engine{'s' * (len(able) > 1)} {_listed(able)}"
+    if set(able) == set(engines.ENGINES):
+        who = "all engines"
+    if about["table"]:
+        how = f"a table of {counted(about['states'], 'state')}, for {who}"
+        if not {"cpu", "gpu"} & set(able):
+            how += f" (cpu and gpu take {COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions at most)"
+    elif isinstance(task, CompiledTask):
+        how = f"compiled, for {who}"
+    else:
+        how = f"stepped in Python by {who}"
+        if about["why_no_table"] is not None:
+            how += f"; no table, because {about['why_no_table']}"
+    if pace is None:
+        return how
+    cores = counted(about["cores"], "core")
+    network = f"a network of {counted(about['hidden'], 'hidden neuron')}"
+    return f"about {_rounded(pace)} steps a second on {cores} with {network}: {how}"
+
+
+def _listed(words: list[str]) -> str:
+    """Return words as a sentence lists them."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
 def _rounded(pace: float) -> str:

@@ -209,8 +209,8 @@ def add_engine(command: Parser) -> None:
     names = ", ".join((*engines.ENGINES, engines.AUTO))
     add_options(command, {
         "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
-        "--workers N": "threads of the cpu engine (one per core), processes of engine steps (one per core) "
-        "and of the reference engine (1), cards of the gpu engine (all)",
+        "--workers N": "threads or processes of engines cpu, steps and reference (one per core), cards of "
+        "the gpu engine (all)",
         "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
         "on this machine",
     })  # fmt: skip
@@ -410,10 +410,10 @@ def runner_of(args: argparse.Namespace, *, at_once: bool = False) -> Iterator[Ru
 
     `at_once` begins the cluster now, before a folder is written.
     """
-    check_cluster(args)
     if args.cluster is None:
         yield args.runner
         return
+    check_cluster(args)
     with _Cluster(args.cluster) as cluster:
         if at_once:
             cluster.begun  # noqa: B018
@@ -434,5 +434,5 @@ def resumable(hint: str, begun: Path | None = None) -> Iterator[None]:
 
 def check_cluster(args: argparse.Namespace) -> None:
     """Refuse a cluster for the engine that no worker runs."""
-    if args.cluster is not None and args.runner.engine == "gpu":
+    if args.runner.engine == "gpu":
         raise InputError("--cluster spreads work over processors; leave out --engine gpu")

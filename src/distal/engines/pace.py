@@ -79,7 +79,7 @@ def _workers(runner: Runner) -> int:
     if runner.executor is not None:
         return runner.workers or getattr(runner.executor, "workers", None) or 1
     cores = available_cores()
-    return min(runner.workers or (1 if runner.engine == "reference" else cores), cores)
+    return min(runner.workers or cores, cores)
 
 
 def expected(batch: Batch, episodes: int, runner: Runner) -> float:
@@ -93,24 +93,37 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
     known = seconds(episodes, batch.kind.kind, runner) * cost(batch.task, batch.settings, runner.engine)
     if runner.engine in _KEPT or known < _WORTH:
         return known
-    one = _measured(batch) if runner.engine == "reference" else _measured_on(load(runner.engine), batch)
+    if runner.engine == "reference":
+        one = _measured(batch)
+    else:
+        one, _ = _measured_on(load(runner.engine), batch) or (None, 0)
     return known if one is None else episodes * one / _workers(runner)
 
 
-def _measured_on(engine: Engine, batch: Batch) -> float | None:
-    """Return the seconds of an episode on an engine that is compiled when it is first used; None as below."""
+def steps_a_second(batch: Batch, runner: Runner) -> tuple[float, int] | None:
+    """Return about how many steps a second trials like those of a batch take, and on how many cores.
+
+    One core is measured; None where that fails, or where the engine counts no steps.
+    """
+    suited = runner.suited(batch)
+    one, steps = _measured_on(load(suited.engine), batch) or (0.0, 0.0)
+    return (steps / one * _workers(suited), _workers(suited)) if one > 0 and steps else None
+
+
+def _measured_on(engine: Engine, batch: Batch) -> tuple[float, float] | None:
+    """Return the seconds of an episode on one core, without compiling, and its steps; None as below."""
     try:
         one = replace(batch.part(0, 1), task=copy.deepcopy(batch.task), switch=None)
-        count, took = 1, 0.0
+        count, took, steps = 1, 0.0, 0
         engine.run(replace(one, episodes=1, record=(1,)), workers=1)
         while took < _LOOK / 4 and count < _MOST:
             count *= 4
             began = time.perf_counter()
-            engine.run(replace(one, episodes=count, record=(count,)), workers=1)
+            steps = engine.run(replace(one, episodes=count, record=(count,)), workers=1).steps
             took = time.perf_counter() - began
     except Exception:
         return None
-    return took / count
+    return took / count, steps / count
 
 
 def _measured(batch: Batch) -> float | None:

@@ -1,8 +1,9 @@
-"""Processes on this machine that run trials, for what has no threads: the reference engine."""
+"""Processes on this machine that run trials, where Python takes the steps and holds its lock."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -15,10 +16,35 @@ from multiprocessing import get_all_start_methods, get_context
 from typing import Any
 
 from distal.base import ctrl_c
+from distal.base.memory import available_cores
+from distal.engines.batch import Batch
 
 _WATCH = 1.0  # seconds between looks at whether the parent is still there
 _CLOSING = 2.0  # seconds at most
 _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
+
+
+def processes_for(batch: Batch, workers: int | None, worth: int) -> int:
+    """Return how many processes should run a batch: by default one per core, where that is worth it.
+
+    Args:
+        batch: The trials.
+        workers: How many were asked for; None if nobody did.
+        worth: The steps that are worth the start of processes.
+    """
+    work = len(batch) * batch.episodes * batch.settings.steps
+    if workers is None and (work < worth or len(batch) == 1 or not _travels(batch)):
+        return 1
+    return min(workers or available_cores(), len(batch))
+
+
+def _travels(batch: Batch) -> bool:
+    """Whether a batch can be sent to another process; a function of a notebook cannot."""
+    try:
+        pickle.dumps((batch.task, batch.learners))
+    except Exception:  # what cannot be pickled raises anything
+        return False
+    return True
 
 
 def process_pool(workers: int) -> ProcessPoolExecutor:

@@ -15,10 +15,12 @@ from distal.base.checks import integer, number
 from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials, best_so_far, named_in_errors
 from distal.engines.engine import Asked, Engine, Progress
+from distal.engines.processes import processes_for
 from distal.learners import PlasticNetwork, Trial
 from distal.networks import Episode, Weights, network_for
 from distal.tasks.task import Aim
 
+_WORTH = 20_000  # steps that are worth the start of processes
 MAX_EP = 2**31 - 1  # that the arrays of results hold
 
 
@@ -75,14 +77,14 @@ def _eps(batch: Batch) -> Any:
 
 
 class Reference(Engine):
-    """Runs every batch, one trial after another, however many workers are offered."""
+    """Runs every batch, one trial after another; its workers are processes, by default one per core."""
 
     name = "reference"
     pace = 100
 
     def processes(self, batch: Batch, workers: int | None) -> int:
-        """Return as many processes as workers are asked for, but no more than there are trials."""
-        return min(workers or 1, len(batch))
+        """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
+        return processes_for(batch, workers, _WORTH)
 
     def trials(self, batch: Batch, asked: Asked) -> Trials:
         """Run all trials of a batch."""

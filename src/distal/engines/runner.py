@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from copy import copy
+from typing import TypeVar
 
 from distal.base.checks import InputError, flag, function
 from distal.engines.batch import Batch, Trials
@@ -23,6 +24,8 @@ from distal.engines.engine import (
 )
 from distal.engines.processes import process_pool, stop
 from distal.engines.spread import Spread
+
+T = TypeVar("T")
 
 
 class Runner:
@@ -49,6 +52,7 @@ class Runner:
         own = imported(DEFAULT) if engine is None else load(engine)
         self.engine = own.name
         self.auto = engine is None or engine == AUTO  # a batch that the engine refuses goes to the next one
+        self.asked = engine is not None  # who has chosen an engine hears of any other that is used
         self.workers = None if workers is None else checked_workers(workers)
         self.executor = executor
         self.loaded: Engine = own if executor is None else Spread(executor, own)
@@ -105,11 +109,14 @@ class Runner:
             if name not in self._others:
                 self._others[name] = Runner(name, self.workers, self.executor)
             other = self._others[name]
-            if other.loaded.supports(batch) is None:
-                if name not in self._said:
+            refusal = other.loaded.supports(batch)
+            if refusal is None:
+                # Of the last one, which is slow, everybody hears.
+                if name not in self._said and (self.asked or name == CHOICES[-1]):
                     say_instead(name, reason)
                     self._said.add(name)
                 return other.telling(self._progress)
+            reason = refusal
         raise InputError(reason)
 
     def run(
@@ -144,13 +151,23 @@ class Runner:
 
     def begin(self, batch: Batch, *, keep_ep: bool = False) -> Callable[[], Trials]:
         """Return a function that waits for the trials of a batch; start them now if the engine can."""
-        suited, asked = self.suited(batch), Asked(keep_ep=flag("keep_ep", keep_ep))
-        return suited._engine_for(batch).begin(batch, suited._own(asked))
+        suited = self.suited(batch)
+        asked = suited._own(Asked(keep_ep=flag("keep_ep", keep_ep)))
+        return suited._engine_for(batch).begin(batch, asked)
 
     @property
     def overlaps(self) -> bool:
         """Whether `begin` starts a batch before it is waited for, so that batches can overlap."""
         return self.loaded.overlaps(self._workers)
+
+    def in_turns(self, batch: Batch, work: Sequence[T]) -> list[Sequence[T]]:
+        """Divide the pieces of some work into groups, each with batches like this one, that take turns.
+
+        Where the engine overlaps batches, there are two: the processor prepares the batches of one while
+        those of the other run, and both fill the engine.
+        """
+        half = (len(work) + 1) // 2 if self.suited(batch).overlaps else len(work)
+        return [group for group in (work[:half], work[half:]) if group]
 
     @property
     def _workers(self) -> int | None:

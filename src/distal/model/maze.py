@@ -151,9 +151,7 @@ class Maze:
 
     def sense(self, cell: Cell, heading: int) -> tuple[int, int, int]:
         """Return the walls to the left, in front and to the right: 1 for a wall, else 0."""
-        cell, heading = self._place(cell, heading)
-        left, front, right = (_next(cell, (heading + turn) % 4) for turn in (-1, 0, 1))
-        return int(self.walls[left]), int(self.walls[front]), int(self.walls[right])
+        return sensed(self.walls, *self._place(cell, heading))
 
     def move(self, cell: Cell, heading: int, action: int, blocked: str) -> tuple[Cell, int]:
         """Return the cell and heading after an action.
@@ -173,14 +171,7 @@ class Maze:
         """
         cell, heading = self._place(cell, heading)
         action = integer("action", action, 0, len(ACTIONS) - 1)
-        in_place = code_for("blocked", BLOCKED_READINGS, blocked)
-        if action == STOP:
-            return cell, heading
-        turned = (heading + TURNS[action]) % 4
-        ahead = _next(cell, turned)
-        if not self.walls[ahead]:
-            return ahead, turned
-        return cell, int(in_place(turned, heading))
+        return moved(self.walls, cell, heading, action, code_for("blocked", BLOCKED_READINGS, blocked))
 
     def to_svg(self, scale: int = 16) -> str:
         """Draw the maze as an SVG picture: walls dark, the start yellow, final positions green."""
@@ -319,6 +310,28 @@ def _stems(levels: int, width: int) -> tuple[int, list[list[int]]]:
     columns = 2 * columns + (2 if levels == 2 else 3)  # with walls between the halves
     both = [own + [columns + 2 - width - column for column in reversed(own)] for own in left]
     return columns, [[(sum(both[0]) + 1) // 2], *both]
+
+
+def sensed(walls: NDArray[np.bool_], cell: Cell, heading: int) -> tuple[int, int, int]:
+    """Return the walls to the left, in front and to the right of an agent; see `Maze.sense`, which checks."""
+    left, front, right = (_next(cell, (heading + turn) % 4) for turn in (-1, 0, 1))
+    return int(walls[left]), int(walls[front]), int(walls[right])
+
+
+def moved(
+    walls: NDArray[np.bool_], cell: Cell, heading: int, action: int, in_place: Callable[[Any, Any], Any]
+) -> tuple[Cell, int]:
+    """Return the cell and heading after an action; see `Maze.move`, which checks.
+
+    `in_place` is the function of `BLOCKED_READINGS` for a move into a wall.
+    """
+    if action == STOP:
+        return cell, heading
+    turned = (heading + TURNS[action]) % 4
+    ahead = _next(cell, turned)
+    if not walls[ahead]:
+        return ahead, turned
+    return cell, int(in_place(turned, heading))
 
 
 def _next(cell: Cell, heading: int) -> Cell:

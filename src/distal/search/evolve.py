@@ -26,7 +26,7 @@ from distal.model.settings import SettingsDict
 from distal.search import racing
 from distal.search.config import Config
 from distal.search.contents import contents_of
-from distal.search.fitness import runner_for
+from distal.search.fitness import example
 from distal.search.following import followed
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.loop import evolution
@@ -97,7 +97,6 @@ def evolve(
         fitness: The measure of a trial: its best EP ("best", the paper), the mean EP of its last K
             episodes ("last:K"), or of all ("mean"), or whether it misses the goal ("missed").
         switch: The episodes after which goals move, or a `Switch`; then every phase is judged.
-        maze: Short for `task=maze`.
         out: A folder to keep the runs in, so that `resume` can continue them. A folder that
             already holds an evolution is refused.
         force: Start over in a folder that already holds an evolution.
@@ -296,4 +295,4 @@ def estimate(config: Config) -> Estimate:
 def _check_engine(config: Config, runner: Runner) -> None:
     """Refuse what cannot be judged, or an engine that cannot run it, before anything is written."""
     config.measure.check_task(config.task, config.settings)
-    runner_for(config, runner)
+    runner.suited(example(config))

@@ -33,45 +33,39 @@ def measure(
     return _begin(config, learners, seeds, trials, runner)()
 
 
-def begin_evaluation(
-    config: Config, searches: Sequence[Search], asked: Sequence[Genotypes], runner: Runner
-) -> Callable[[], list[NDArray[np.float64]]]:
-    """Begin the trials of the genotypes that some runs asked for.
+class Evaluation:
+    """The trials of the genotypes that some runs asked for, begun when it is made.
 
-    Returns:
-        A function that waits for the trials, and returns the fitness of each run's genotypes.
+    Args:
+        config: The configuration.
+        searches: The runs, all in one generation.
+        asked: The genotypes of each.
+        runner: Runs the trials.
     """
-    genotypes, counts = Genotypes.joined(*asked), tuple(map(len, asked))
-    generation, runs = searches[0].generation + 1, tuple(search.seed for search in searches)
-    seeds = _seeds(generation, _A_SEED * len(genotypes), runs, counts)
-    first_heat = _begin(config, config.decode(genotypes), seeds, config.trials, runner)
 
-    def scores(places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+    def __init__(
+        self, config: Config, searches: Sequence[Search], asked: Sequence[Genotypes], runner: Runner
+    ) -> None:
+        self.config, self.runner = config, runner
+        self.genotypes, self.counts = Genotypes.joined(*asked), tuple(map(len, asked))
+        self.generation, self.runs = searches[0].generation + 1, tuple(search.seed for search in searches)
+        seeds = _seeds(self.generation, _A_SEED * len(self.genotypes), self.runs, self.counts)
+        self.first_heat = _begin(config, config.decode(self.genotypes), seeds, config.trials, runner)
+
+    def fitness(self) -> list[NDArray[np.float64]]:
+        """Wait for the trials, and return the fitness of each run's genotypes; run later heats of a race."""
+        raced = racing.race(self._scores, self.counts, self.config.trials, self.config.search.heats)
+        return np.split(raced.fitness, np.cumsum(self.counts)[:-1])
+
+    def _scores(self, places: NDArray[np.int64], trials: int, heat: int) -> EPs:
+        """Return the scores (places, trials) of the genotypes that are still in the race."""
         if not heat:
-            return first_heat()
-        keys, individual = _individuals(runs, counts)
+            return self.first_heat()
+        keys, individual = _individuals(self.runs, self.counts)
         parts = np.empty((len(places), 3), np.uint32)
-        parts[:, 0], parts[:, 1], parts[:, 2] = generation, individual[places], _HEATS + heat
-        return measure(
-            config, config.decode(genotypes[places]), child_seeds(keys[places], parts), trials, runner
-        )
-
-    def fitness() -> list[NDArray[np.float64]]:
-        raced = racing.race(scores, counts, config.trials, config.search.heats)
-        return np.split(raced.fitness, np.cumsum(counts)[:-1])
-
-    return fitness
-
-
-def runner_for(config: Config, runner: Runner) -> Runner:
-    """Return the runner that runs the trials: this one, or for engine auto another; refuse an unfit one."""
-    return runner.suited(example(config))
-
-
-def example(config: Config) -> Batch:
-    """Return a batch such as the evolution has."""
-    learners = config.decode(first_population(1, *config.genes, seed=0))
-    return _batch(config, learners, np.zeros(1, np.uint64), trials=1)
+        parts[:, 0], parts[:, 1], parts[:, 2] = self.generation, individual[places], _HEATS + heat
+        learners = self.config.decode(self.genotypes[places])
+        return measure(self.config, learners, child_seeds(keys[places], parts), trials, self.runner)
 
 
 def _begin(
@@ -81,6 +75,12 @@ def _begin(
     batch, judge = _batch(config, learners, seeds, trials), config.measure
     outcome = runner.begin(batch, keep_ep=judge.needs_ep)
     return lambda: judge.scores(batch, outcome()).reshape(len(learners), -1)
+
+
+def example(config: Config) -> Batch:
+    """Return a batch such as the evolution has."""
+    learners = config.decode(first_population(1, *config.genes, seed=0))
+    return _batch(config, learners, np.zeros(1, np.uint64), trials=1)
 
 
 def _batch(config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int) -> Batch:

@@ -7,11 +7,11 @@ seed, and every evaluation its own trial seeds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from distal.engines import Runner
 from distal.search.config import Config
-from distal.search.fitness import begin_evaluation, runner_for
+from distal.search.fitness import Evaluation, example
 from distal.search.recorder import Recorder
 from distal.search.results import Evolved
 from distal.search.search import Search, ask_all
@@ -21,13 +21,11 @@ from distal.search.winners import winners_of
 def evolution(config: Config, searches: list[Search], runner: Runner, recorder: Recorder) -> Evolved:
     """Run the generations that are missing, of all runs side by side, and find the winners.
 
-    On an engine that overlaps batches, two halves of the runs take turns: the processor makes
-    the children of one while the trials of the other run, and trials of both fill the engine.
+    Where the engine overlaps batches, the runs are in two groups, which take turns.
     """
     missing = config.generations - searches[0].generation
     if missing:
-        half = (len(searches) + 1) // 2 if runner_for(config, runner).overlaps else len(searches)
-        groups = [advance(config, runs, runner) for runs in (searches[:half], searches[half:]) if runs]
+        groups = [advance(config, runs, runner) for runs in runner.in_turns(example(config), searches)]
         for group in groups:
             next(group)  # begins its first trials
         for _ in range(missing):
@@ -36,7 +34,7 @@ def evolution(config: Config, searches: list[Search], runner: Runner, recorder: 
     return recorder.finish(winners_of(config, searches, runner))
 
 
-def advance(config: Config, searches: list[Search], runner: Runner) -> Iterator[int]:
+def advance(config: Config, searches: Sequence[Search], runner: Runner) -> Iterator[int]:
     """Ask, evaluate, tell, until no generation is missing; yield while trials may run, and at the end.
 
     What is yielded is the number of genotypes that the runs were told of since the last time.
@@ -44,9 +42,9 @@ def advance(config: Config, searches: list[Search], runner: Runner) -> Iterator[
     evaluations = 0
     while searches[0].generation < config.generations:
         asked = ask_all(searches)
-        evaluation = begin_evaluation(config, searches, asked, runner)
+        evaluation = Evaluation(config, searches, asked, runner)
         yield evaluations
-        for search, genotypes, fitness in zip(searches, asked, evaluation(), strict=True):
+        for search, genotypes, fitness in zip(searches, asked, evaluation.fitness(), strict=True):
             search.tell(genotypes, fitness)
         evaluations = sum(map(len, asked))
     yield evaluations

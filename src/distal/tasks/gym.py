@@ -13,7 +13,6 @@ import importlib.util
 import json
 import logging
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -37,7 +36,6 @@ from distal.tasks.task import Task, Walk
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
 MAX_SCALE = 10_000
-_PACED = 0.3  # seconds
 _PROBE = 0  # the seed of all that is tried before the first trial
 
 # Where environments come from whose package has to be imported before they are known.
@@ -289,19 +287,6 @@ class EnvTask(Task[EnvWalk]):
             what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
-
-    def pace(self) -> float:
-        """Return how many steps the environment takes in a second, by itself: no network looks at them."""
-        goal = len(self.goals) - 1
-        self.for_trial(_PROBE)._reset(goal)
-        chosen, taken = np.random.default_rng(_PROBE), 0
-        begun = time.perf_counter()
-        while (passed := time.perf_counter() - begun) < _PACED:
-            _, _, terminated, truncated, _ = self._step(int(chosen.integers(self.outputs)))
-            taken += 1
-            if terminated or truncated:
-                self._reset(goal)
-        return taken / passed
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the task is, ready for JSON: what `sources.rebuilt` makes it from, if it can."""

@@ -18,6 +18,8 @@ from distal.model.maze import (
     TURNS,
     Maze,
     maze_name,
+    moved,
+    sensed,
     t_maze,
     triple_t_maze,
 )
@@ -151,6 +153,7 @@ class MazeWalk(Walk):
         self.settings = instance("settings", settings, Settings, "a Settings")
         self.cells = [maze.start]
         self.headings = [HEADINGS.index(maze.heading)]
+        self._in_place = code_for("blocked", BLOCKED_READINGS, settings.blocked)
         self.pits = 0
 
     def __repr__(self) -> str:
@@ -185,12 +188,12 @@ class MazeWalk(Walk):
 
     def sense(self) -> tuple[int, int, int]:
         """Return the agent's inputs: walls to the left, in front, to the right."""
-        return self.maze.sense(self.cells[-1], self.headings[-1])
+        return sensed(self.maze.walls, self.cells[-1], self.headings[-1])
 
     def act(self, action: int) -> None:
         """Take one step."""
-        maze = self.maze
-        cell, heading = maze.move(self.cells[-1], self.headings[-1], action, self.settings.blocked)
+        maze, action = self.maze, integer("action", action, 0, len(ACTIONS) - 1)
+        cell, heading = moved(maze.walls, self.cells[-1], self.headings[-1], action, self._in_place)
         if cell != self.cells[-1] and cell in maze.finals and cell != maze.finals[self.goal]:
             self.pits += 1
         self.cells.append(cell)

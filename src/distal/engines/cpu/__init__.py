@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError
 from distal.base.memory import available_cores
+from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials, named_in_errors
 from distal.engines.compiled import (
     COMPILED_OUTPUTS,
@@ -239,19 +240,20 @@ class Cpu(CompiledEngine):
         blocks = list(shares(len(batch), workers))
         counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
         job.compile()
-        reported = 0
+        told = np.zeros(2, np.int64)
 
         def report() -> None:
-            nonlocal reported
-            total = int(counters[:, 0].sum())
-            if progress is not None and total > reported:
-                progress(total - reported)
-            reported = total
+            nonlocal told
+            total = counters[:, [0, 2]].sum(axis=0)  # episodes and steps
+            if total[0] > told[0]:
+                tell(progress, *(total - told).tolist())
+                told = total
 
         jobs = [partial(job.run_block, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
         run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
-        weights = (job.hidden, job.output) if keep_weights else (None, None)
-        return Trials(job.best, job.ep if keep_ep else None, *weights)
+        hidden, output = (job.hidden, job.output) if keep_weights else (None, None)
+        steps = int(counters[:, 2].sum())
+        return Trials(job.best, job.ep if keep_ep else None, hidden, output, steps=steps)
 
 
 engine = Cpu()

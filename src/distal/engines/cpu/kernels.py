@@ -1312,7 +1312,7 @@ def dsp_trials(
     """Run trials first … last − 1 with DSP rules, or with eligibility traces that do not fade.
 
     numbers (rules, 4): η, θ, α_h, α_o; own: see `learners.Given`. done[0] counts episodes, done[1] is
-    the trial at work.
+    the trial at work, done[2] counts steps.
     """
     ws = pointers(space)
     table = pointed(task)
@@ -1380,6 +1380,7 @@ def dsp_trials(
                     decide_all(ws, table, options, n_used, threshold(theta, steps), own[rule, m], eta)
                 update(ws, table, options)
             done[0] += 1
+            done[2] += steps
 
 
 def climbing_trials(
@@ -1436,7 +1437,7 @@ def climbing_trials(
             until_fresh -= 1
             until_moved -= 1
             begin_automaton(ws, table, options)
-            ep, _, _ = run_episode(
+            ep, steps, _ = run_episode(
                 ws,
                 table,
                 options,
@@ -1464,6 +1465,7 @@ def climbing_trials(
             if options.keep_ep:
                 eps[trial * options.episodes + episode] = ep
             done[0] += 1
+            done[2] += steps
 
 
 dsp_trials, climbing_trials = compiled(dsp_trials, climbing_trials)

@@ -6,16 +6,15 @@ are Python's, those of an environment or of a class of your own, its workers are
 
 from __future__ import annotations
 
-import pickle
 import time
 
 import numpy as np
 
 from distal.base.checks import instance
-from distal.base.memory import available_cores
 from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Asked, Engine, Progress
+from distal.engines.processes import processes_for
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled, run_table
 from distal.engines.steps.walks import encoding_for, run_trial
@@ -52,10 +51,7 @@ class Steps(Engine):
         """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
         if isinstance(batch.task, CompiledTask | MazeTask | TableTask):  # in threads
             return 1
-        work = len(batch) * batch.episodes * batch.settings.steps
-        if workers is None and (work < _WORTH or not _travels(batch)):
-            return 1
-        return min(workers or available_cores(), len(batch))
+        return processes_for(batch, workers, _WORTH)
 
     def prepare(self, batch: Batch) -> None:
         """Compile the kernels of a batch, or load those that are kept."""
@@ -127,15 +123,6 @@ class _Report:
 def _eps(batch: Batch, eps: EPs) -> EPs:
     """Return EPs in the type of the batch's task."""
     return eps.astype(np.int32) if batch.task.whole else eps
-
-
-def _travels(batch: Batch) -> bool:
-    """Whether a batch can be sent to another process; a function of a notebook cannot."""
-    try:
-        pickle.dumps((batch.task, batch.learners))
-    except Exception:  # what cannot be pickled raises anything
-        return False
-    return True
 
 
 engine = Steps()
