@@ -25,6 +25,7 @@ FILES = {  # a command that writes a file of each kind, by its name
     "film.mp4": ["watch", "hc", "--steps", "8", "--after", "1", "--mp4"],
     "inside.html": ["inspect", "evolved:1", *SMALL, "--trials", "1", "--html"],
     "learned.csv": ["learn", "hc", *SMALL, "--trials", "1", "--csv"],
+    "result.npz": ["learn", "hc", *SMALL, "--trials", "1", "--save"],
     "compared.csv": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--csv"],
     "compared.json": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--out"],
     "curves.svg": ["compare", "hc", "chance", *SMALL, "--trials", "1", "--figure"],

@@ -86,12 +86,3 @@ def test_levels_and_width_make_a_t_maze_with_its_own_steps(
     assert both.endswith("--maze and --levels are both given; leave one out\n")
     env = refusal(capsys, *words, *few, "--width", "2", "--env", "CliffWalking-v1")
     assert env.endswith("--width and --env are both given; leave one out\n")
-
-
-def test_a_bad_maze_file_is_refused_with_file_row_and_column(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    path = tmp_path / "bad.txt"
-    path.write_text("####\n#S?#\n####\n")
-    line = refusal(capsys, "maze", str(path))
-    assert f"maze file {str(path)!r}: row 1, column 2: unknown character '?'" in line

@@ -13,14 +13,11 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from distal import InputError, Rule, Settings, engines, learn, published_rules
 from distal.engines import Batch, gpu
@@ -28,7 +25,7 @@ from distal.engines.gpu import cards, packing
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.kernel import kernel_for
 from distal.engines.gpu.machine_code import compiled, compiler_options, source
-from distal.engines.gpu.slicing import Pace, slices
+from distal.engines.gpu.slicing import Pace
 from distal.engines.reference import engine as reference
 from distal.learners import Learner, chance_for
 from distal.model.readings import NEURONS, READINGS, SIGMOID
@@ -81,95 +78,7 @@ def test_what_does_not_fit_on_a_card_is_refused(shape: tuple[int, int, int], rea
     assert gpu.engine.supports(shaped(*shape)) == reason
 
 
-@given(
-    st.integers(1, 50_000),
-    st.integers(1, 20_000),
-    st.integers(1, 60_000),
-    st.integers(1, 5_000),
-    st.integers(1, 10_000),
-    st.data(),
-)
-def test_slices_cover_every_episode_of_every_trial_once_and_in_order(
-    trials: int, episodes: int, room: int, warps: int, steps: int, data: st.DataObject
-) -> None:
-    trials = min(trials, 20 * room)
-    pace = Pace(steps)
-    done: dict[int, int] = {}
-    before = (0, 0)
-    launches = slices(trials, episodes, room, warps, pace)
-    for count, (first, last, episode, until) in enumerate(launches):
-        assert 0 < last - first <= room
-        assert done.get(first, 0) == episode < until <= episodes
-        assert before <= (first, episode)
-        before = (first, episode)
-        done[first] = until
-        side_by_side = min(last - first, warps)
-        of_a_warp = (last - first) * (until - episode) / side_by_side
-        assert of_a_warp <= pace.episodes or until == episode + 1
-        pace.learn(of_a_warp, data.draw(st.floats(1e-6, 2)) if count < 20 else 0.01)
-    firsts = [*sorted(done), trials]
-    assert firsts[0] == 0
-    assert all(until == episodes for until in done.values())
-    assert all(0 < b - a <= room for a, b in pairwise(firsts))
-
-
-def test_a_launch_that_took_too_long_makes_the_next_one_shorter() -> None:
-    pace = Pace(100)
-    pace.learn(400, seconds=2.0)
-    assert pace.episodes == 100  # half a second at that pace
-    pace.learn(100, seconds=0.001)
-    assert pace.episodes == 800  # eight times as much, not five hundred times
-
-
-def test_a_single_trial_is_not_launched_for_as_many_episodes_as_thousands_of_warps_run() -> None:
-    pace = Pace(100)
-    pace.learn(1_000, seconds=0.05)  # of every warp of a large batch
-    assert next(iter(slices(1, 1_000_000, 10_000, 2_640, pace))) == (0, 1, 0, pace.episodes)
-    assert pace.episodes <= 10_000
-
-
 # ---------------------------------------------------------------- what may be missing
-
-
-class _Compiler:
-    """NVRTC, which fails without a certain option."""
-
-    class NVRTCError(Exception):
-        pass
-
-    def __init__(self, needed: str) -> None:
-        self.needed, self.programs, self.tried = needed, 0, 0
-
-    def createProgram(self, *_: Any) -> int:  # noqa: N802
-        self.programs += 1
-        return self.programs
-
-    def compileProgram(self, program: int, options: tuple[str, ...]) -> None:  # noqa: N802
-        self.tried += 1
-        if self.needed not in options:
-            raise self.NVRTCError
-
-    def getProgramLog(self, program: int) -> str:  # noqa: N802
-        return "ptxas fatal: register allocation failed\nptxas fatal: aborted"
-
-    def getCUBIN(self, program: int) -> bytes:  # noqa: N802
-        return b"code"
-
-    def destroyProgram(self, program: int) -> None:  # noqa: N802
-        self.programs -= 1
-
-
-@pytest.mark.parametrize(
-    ("needed", "tried"), [("--std=c++17", 1), ("-DTOGETHER=1", 2), ("--ptxas-options=-O1", 3), ("--magic", 3)]
-)
-def test_a_kernel_that_the_compiler_fails_on_is_compiled_in_a_simpler_form(needed: str, tried: int) -> None:
-    compiler = _Compiler(needed)
-    if needed == "--magic":
-        with pytest.raises(RuntimeError, match="cannot be compiled: ptxas fatal"):
-            compiled(compiler, "source", ["--std=c++17"])
-    else:
-        assert compiled(compiler, "source", ["--std=c++17"]) == b"code"
-    assert (compiler.tried, compiler.programs) == (tried, 0)
 
 
 class _NoCard:

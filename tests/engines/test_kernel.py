@@ -41,9 +41,8 @@ from distal import (
     evolve,
     published_rules,
 )
-from distal.base.files import write_bytes
 from distal.engines import Asked, Batch, Trials, gpu
-from distal.engines.gpu import cards, constants, kernel, machine_code, slicing
+from distal.engines.gpu import cards, constants, kernel, slicing
 from distal.engines.gpu.constants import definitions
 from distal.engines.gpu.packing import Layout
 from distal.engines.reference import engine as reference
@@ -434,14 +433,6 @@ def test_walks_that_are_longer_than_the_past_are_counted_exactly(emulate: Run, o
     assert_same(emulate, trials_of(random_learners("dsp", 4, 8), settings, episodes=8, task=task))
 
 
-@pytest.mark.parametrize(("kind", "steps"), [("dsp", 100), ("hc", 100), ("dsp", 700)])
-def test_tables_that_are_no_mazes_give_the_same_bits(emulate: Run, kind: str, steps: int) -> None:
-    rng = np.random.default_rng(steps)
-    for _ in range(3):
-        learners, task = random_learners(kind, 3, 4), TableTask(random_table(rng))
-        assert_same(emulate, trials_of(learners, Settings(steps=steps), episodes=12, task=task))
-
-
 # Inputs, actions, hidden neurons: columns that need 0 to 3 more to be aligned, spots with room for what is
 # sensed and without, four actions and other numbers, outputs in one slot and in two, one to three slots, the
 # most inputs and actions, with (27, 16, 49) the most shared memory, and with (31, 16, 49) more than it holds.
@@ -692,17 +683,6 @@ def test_what_fails_on_one_card_is_told_once_and_stops_the_others(plug_in: Calla
         gpu.engine.run(trials("dsp", Settings(hidden=6, steps=30), episodes=4, count=2))
 
 
-@pytest.mark.parametrize("several", [2, 3, 8])
-@pytest.mark.parametrize("count", [2, 100, 8_400, 1_000_003])
-def test_blocks_fill_every_card_and_cover_every_trial_once(count: int, several: int) -> None:
-    blocks = slicing.blocks(count, several)
-    assert [trial for first, last in blocks for trial in (first, last)] == sorted(
-        [0, count, *(last for _, last in blocks[:-1] for _ in range(2))]
-    )
-    assert min(count, several) <= len(blocks) <= 4 * several
-    assert all(last > first for first, last in blocks)
-
-
 # ---------------------------------------------------------------- batches that overlap
 
 
@@ -800,38 +780,3 @@ def test_runs_that_take_turns_on_a_card_give_the_same_files(
         assert (tmp_path / "gpu" / name).read_bytes() == (tmp_path / "cpu" / name).read_bytes()
     # Two groups of runs: both are begun before the second heat of either.
     assert behind == [0, 1, 3, 5, 7, 9, 11, 13]
-
-
-# ------------------------------------------------------------------ machine code that is kept
-
-
-@pytest.mark.parametrize("name", ["kernel.cubin", "kernel.sha256"])
-@pytest.mark.parametrize("harm", ["cut", "emptied", "flipped", "gone"])
-def test_machine_code_that_was_damaged_is_not_run(name: str, harm: str, tmp_path: Path) -> None:
-    kept = tmp_path / "kernel.cubin"
-    assert not machine_code.is_whole(kept)
-    assert machine_code.keep(kept, b"code" * 100) == kept
-    assert machine_code.is_whole(kept)
-    path = tmp_path / name
-    data = path.read_bytes()
-    if harm == "gone":
-        path.unlink()
-    else:
-        path.write_bytes({"cut": data[:-1], "emptied": b"", "flipped": bytes([data[0] ^ 1]) + data[1:]}[harm])
-    assert not machine_code.is_whole(kept)
-
-
-def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-
-    def full(path: Path, data: bytes) -> None:
-        if path.is_relative_to(tmp_path):
-            raise InputError(f"cannot write {str(path)!r}: No space left on device")
-        write_bytes(path, data)
-
-    monkeypatch.setattr("distal.engines.gpu.machine_code.write_bytes", full)
-    kept = machine_code.keep(tmp_path / "kernel.cubin", b"code")
-    assert kept.read_bytes() == b"code"
-    assert not kept.is_relative_to(tmp_path)
-    assert "No space left on device: the gpu engine is compiled again in every run" in caplog.text

@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from itertools import pairwise
-from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import distal
-from distal import HillClimbing, InputError, Settings
+from distal import HillClimbing, Settings
 from distal.engines import Batch, Engine, spread
 from distal.engines.cpu import engine as cpu
 from distal.engines.spread import Spread, WorkError, run_block
@@ -113,21 +111,6 @@ def test_python_functions_take_a_runner_with_an_executor() -> None:
     assert (spread_out.mean == alone.mean).all()
 
 
-def test_a_process_pool_will_do_and_a_reproduction_is_the_same(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"rules": "published", "maze": T, "steps": 9, "hidden": 5}
-    from distal.studies.plans.reproduce import Experiments
-    from distal.studies.study import Scale
-
-    tiny = Scale("quick", runs=1, generations=1, episodes=100)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Experiments.SCALES, "quick", tiny)
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            spread_out = distal.reproduce(engine=distal.Runner(executor=pool), out=tmp_path / "a", **options)
-        alone = distal.reproduce(out=tmp_path / "b", **options)
-    for test, curves in alone.curves.items():
-        assert (spread_out.curves[test] == curves).all()
-
-
 def test_tasks_become_as_long_as_they_should_be() -> None:
     batch = some_batch(400)
     with ThreadPoolExecutor(2) as pool:
@@ -155,12 +138,6 @@ def test_a_task_that_fails_is_named_with_its_seeds(monkeypatch: pytest.MonkeyPat
 def test_a_worker_with_another_version_refuses_and_names_both() -> None:
     with pytest.raises(spread.WrongVersion, match=rf"a worker has Distal {distal.__version__}, this is 9\.9"):
         run_block(None, some_batch(), "cpu", False, False, "9.9")
-
-
-def test_what_is_no_executor_is_refused() -> None:
-    wrong: Any = 3
-    with pytest.raises(InputError, match=r"executor is 3, expected one that follows concurrent\.futures"):
-        distal.learn("paper:1", engine=distal.Runner(executor=wrong))
 
 
 def test_a_pool_that_was_shut_down_is_said_to_be() -> None:

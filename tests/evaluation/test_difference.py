@@ -52,14 +52,6 @@ def test_learn_and_evolve_say_by_one_definition_that_chance_is_beaten() -> None:
         assert fresh.beats_chance == (result.difference.decided and result.difference.mean < 0)
 
 
-@pytest.mark.parametrize("engine", ["cpu", "reference"])
-def test_the_ep_of_every_episode_is_kept_on_request_alone(engine: str) -> None:
-    kept = learn("paper:1", maze=T, trials=2, episodes=30, steps=8, keep_ep=True, engine=engine)
-    assert (np.minimum.accumulate(some(kept.ep), axis=1) == kept.best).all()
-    assert (np.diff(some(kept.ep), axis=1) > 0).any()
-    assert learn("paper:1", maze=T, trials=1, episodes=3, engine=engine).ep is None
-
-
 def test_the_table_of_all_episodes_has_both_curves_of_learner_and_chance() -> None:
     result = learn("paper:2", maze=T, trials=2, episodes=4, steps=8, keep_ep=True)
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))

@@ -176,18 +176,6 @@ def test_a_file_that_is_cut_short_or_garbled_is_refused(tmp_path: Path) -> None:
     assert_damage_is_refused(changed(tmp_path), Result.load)
 
 
-def test_a_name_that_no_result_can_have_is_refused(tmp_path: Path) -> None:
-    result = KEPT["maze"]()
-    with pytest.raises(InputError, match=r"cannot write .*result.json': expected a name that ends in .npz"):
-        result.save(tmp_path / "result.json")
-    with pytest.raises(InputError, match=r"cannot read result .*none.npz': No such file"):
-        Result.load(tmp_path / "none.npz")
-    other = tmp_path / "mine.npz"
-    other.write_text("my thesis")
-    with pytest.raises(InputError, match="a file of another kind is there"):
-        result.save(other)
-
-
 def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = KEPT["maze"]()
     result.save(tmp_path / "result.npz")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -153,19 +152,3 @@ def test_weights_of_another_shape_are_refused() -> None:
 def test_a_scale_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="tau is no scale of the network 'recurrent'; its scales are"):
         Recurrent(tau=0.5)
-
-
-@pytest.mark.usefixtures("registered")
-def test_a_saved_agent_carries_its_network(tmp_path: Path) -> None:
-    agent = distal.learn("evolved:1", engine="reference", keep_weights=True, **SHORT).agent()
-    agent.save(tmp_path / "agent.json")
-    again = distal.Agent.load(tmp_path / "agent.json")
-    assert isinstance(again.network, FeedForward)
-    assert again.to_dict() == agent.to_dict()
-
-
-@pytest.mark.usefixtures("registered")
-def test_learners_are_compared_in_another_network() -> None:
-    options = {**SHORT, "episodes": 3, "steps": 5}
-    found = distal.compare(["evolved:1", "hc"], engine="reference", **options)
-    assert [result.settings.network for result in found.results] == ["feedforward"] * 2

@@ -26,8 +26,7 @@ from distal.model.draws import child_seed
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
-from distal.tasks.sources import rebuilt
-from tests.command_line import output, output_json, refusal
+from tests.command_line import output, output_json
 from tests.given import some
 from tests.refusals import refused
 from tests.strategies import climbers, mazes, rules, settings_of
@@ -435,16 +434,6 @@ def sign_of(env: Any) -> Any:
 
 
 @in_minigrid
-def test_it_is_made_again_and_learns_the_same() -> None:
-    task = distal.task_of(ROOM, wrap=IMAGE, encode="one-hot")
-    again = rebuilt(task.to_dict())
-    one, other = (
-        distal.learn("paper:1", task=each, trials=1, episodes=2, hidden=3) for each in (task, again)
-    )
-    assert one.best.tolist() == other.best.tolist()
-
-
-@in_minigrid
 def test_the_command_line_shows_trains_and_evolves(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     chosen, short = ["--wrap", IMAGE, "--hidden", "3"], ["--trials", "1", "--episodes", "2"]
     plain = output_json(capsys, "env", ROOM, "--hidden", "3", *short)
@@ -459,9 +448,3 @@ def test_the_command_line_shows_trains_and_evolves(capsys: pytest.CaptureFixture
     assert main(["evolve", "--env", ROOM, *chosen, *short, *tiny, "--out", folder]) == 0
     assert main(["evolve", "--resume", folder, "--generations", "2"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("Beats chance: not shown. Try more episodes")
-
-
-@in_minigrid
-def test_what_is_wrong_is_said_with_what_to_type(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "did you mean 'ImgObsWrapper'?" in refusal(capsys, "env", ROOM, "--wrap", f"{IMAGE}s")
-    assert "--env-arg max_steps=9" in refusal(capsys, "env", ROOM, "--steps", "9", "--trials", "1")

@@ -110,13 +110,6 @@ def test_engines_agree_where_goals_move(word: str, how: str | tuple[int, ...], r
         assert (getattr(one, name) == getattr(other, name)).all()
 
 
-def test_the_best_ep_is_that_of_the_phase() -> None:
-    outcome = Runner("cpu").run(_batch(DEFAULT_CHANCE, Switch(5)), keep_ep=True)
-    for first in (0, 5, 10):
-        phase = slice(first, first + 5)
-        assert (outcome.best[:, phase] == np.minimum.accumulate(some(outcome.ep)[:, phase], axis=1)).all()
-
-
 def test_where_goals_do_not_move_yet_nothing_changes() -> None:
     rule = find_rule("evolved:1")
     still, moved = (Runner("cpu").run(_batch(rule, switch), keep_ep=True) for switch in (None, Switch(7)))

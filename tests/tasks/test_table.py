@@ -253,13 +253,6 @@ def test_a_file_that_is_cut_short_garbled_or_a_bomb_is_refused(
         TableTask.load(bomb)
 
 
-def test_a_table_is_kept_under_a_name_that_is_known_again(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot write .*rooms.txt': expected a name that ends in .npz"):
-        TableTask(Table(**ROOMS)).save(tmp_path / "rooms.txt")
-    with pytest.raises(InputError, match=r"cannot read table .*No such file"):
-        TableTask.load(tmp_path / "rooms.npz")
-
-
 # ---------------------------------------------------------------- engines
 
 
@@ -323,13 +316,6 @@ class Endless(Task[Any], Walk):
 
     def act(self, action: int) -> None:
         pass
-
-
-def test_a_task_without_a_table_runs_on_the_reference_engine_alone() -> None:
-    batch = trials(Endless(), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3))
-    assert (reference.run(batch).best == 7).all()
-    with pytest.raises(InputError, match="Endless has no table, which engines cpu and gpu need; use engine"):
-        cpu.run(batch)
 
 
 def test_more_than_64_inputs_run_on_the_reference_engine_alone() -> None:

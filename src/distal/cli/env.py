@@ -119,7 +119,7 @@ def _show(task: Task[Any], chance: Result, about: dict[str, Any]) -> None:
         if line is not None:
             out.print(f"{name:13} {visible(line)}", soft_wrap=True)
     score = new_table(
-        f"chance, {counted(len(chance.best), 'trial')} of {counted(chance.episodes, 'episode')}",
+        f"chance, {chance.size}",
         "",
         wrap=True,
     )

@@ -10,7 +10,7 @@ from typing import cast
 from rich.console import Console
 
 from distal._version import __version__
-from distal.base.checks import InputError, counted, folder
+from distal.base.checks import InputError, folder
 from distal.base.progress import LINES
 from distal.cli import Parser, add_options, options
 from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
@@ -203,7 +203,7 @@ def _show_search(to: Console, evolved: Evolved) -> None:
     core = config.search.core
     name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
     to.print(
-        f"{name}: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}, "
+        f"{name}: {config.size}, "
         f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "
         f"seed {config.seed}"
     )

@@ -81,10 +81,7 @@ def _show(found: Inspection) -> None:
     out, result, usage = console(), found.result, found.usage
     place = visible(result.task.place)
     out.print(name_of(found.rule), style="bold", soft_wrap=True)
-    out.print(
-        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')}{place}, "
-        f"seed {result.seed}, engine {result.engine}"
-    )
+    out.print(f"{result.size}{place}, seed {result.seed}, engine {result.engine}")
     _show_findings(found, FINDINGS)
     out.print(f"smallest rule found: {CRITERION}")
     heads = (
@@ -145,16 +142,13 @@ def _show_set(found: RuleSet) -> None:
     out = console()
     result = found.results[0]
     out.print(f"{counted(len(found.rules), 'rule')}", style="bold")
-    out.print(
-        f"{counted(len(result.best), 'trial')} of {counted(result.episodes, 'episode')} each, "
-        f"seed {result.seed}, engine {result.engine}"
-    )
+    out.print(f"{result.size} each, seed {result.seed}, engine {result.engine}")
     table = new_table("rule", "cluster", "fitness", "chance", "used most")
     for k in found.order:
         one = found.results[k]
         often = np.argsort(-found.usages[k].rows, kind="stable")[:4]
         most = ", ".join(f"{row} {signed(found.rules[k].delta_w[row])}" for row in often)
-        chance = "" if one.chance is None else f"{one.chance.fitness:z.2f}"
+        chance = "" if one.chance_fitness is None else f"{one.chance_fitness:z.2f}"
         table.add_row(
             found.names[k], str(found.clusters[k]), with_error(one.fitness, one.standard_error), chance, most
         )

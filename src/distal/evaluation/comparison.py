@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, counted, flag, instance, integer, one_of, reading, text
+from distal.base.checks import InputError, flag, instance, integer, one_of, reading, text
 from distal.base.colours import LIGHT
 from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, curve, curve_axes, literal
@@ -62,7 +62,7 @@ class Comparison(Frozen):
         own = [
             (
                 name, written(result.fitness, between), or_dash(result.reached, ".0%"),
-                or_dash(None if result.chance is None else result.chance.fitness),
+                or_dash(result.chance_fitness),
             )
             for name, result, between in zip(self.names, self.results, self.intervals, strict=True)
         ]  # fmt: skip
@@ -74,9 +74,8 @@ class Comparison(Frozen):
             for one in self.differences
         ]  # fmt: skip
         first = self.results[0]
-        asked = f"{counted(len(first.best), 'trial')} of {counted(first.episodes, 'episode')} each"
         return html_table(
-            f"{asked}, seed {first.seed}; lower EP is better",
+            f"{first.size} each, seed {first.seed}; lower EP is better",
             ("", "fitness (95 %)", "reached", "chance"),
             own,
         ) + html_table("", ("difference", "mean (95 %)", "signed-rank p", "decided"), pairs)
@@ -204,12 +203,14 @@ class Comparison(Frozen):
     def summary(self) -> str:
         """Return the outcome in a few lines of text."""
         first = self.results[0]
-        asked = f"{counted(len(first.best), 'trial')} of {counted(first.episodes, 'episode')}"
-        lines = [f"{asked} each, seed {first.seed}, the same for all; lower EP is better; intervals are 95 %"]
+        lines = [
+            f"{first.size} each, seed {first.seed}, the same for all; lower EP is better; intervals are 95 %"
+        ]
         for name, result, between in zip(self.names, self.results, self.intervals, strict=True):
             said = f"{name}: {written(result.fitness, between)}"
             said += "" if result.reached is None else f", reached {result.reached:.0%}"
-            lines.append(said + ("" if result.chance is None else f", chance {result.chance.fitness:z.2f}"))
+            chance = result.chance_fitness
+            lines.append(said + ("" if chance is None else f", chance {chance:z.2f}"))
         for one in self.differences:
             p = "" if one.signed_rank is None else f", signed-rank p = {one.signed_rank:.2g}"
             lines.append(
@@ -247,7 +248,7 @@ class Comparison(Frozen):
     def _row(self, k: int) -> dict[str, Any]:
         """Return the row of a learner in a frame."""
         result, (low, high), reached = self.results[k], self.intervals[k], self.reached_intervals[k]
-        chance, difference = result.chance, result.difference
+        difference = result.difference
         return {
             "learner": self.names[k],
             "fitness": result.fitness,
@@ -257,7 +258,7 @@ class Comparison(Frozen):
             "reached": result.reached,
             "reached_low": None if reached is None else reached[0],
             "reached_high": None if reached is None else reached[1],
-            "chance": None if chance is None else chance.fitness,
+            "chance": result.chance_fitness,
             "difference": None if difference is None else difference.mean,
         }
 

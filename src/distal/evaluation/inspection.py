@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from distal.base.checks import (
     InputError,
     ascending,
-    counted,
     flag,
     instance,
     integer,
@@ -174,7 +173,7 @@ class Inspection(Frozen):
     def __repr__(self) -> str:
         return (
             f"Inspection({short(name_of(self.rule))}: fitness {self.fitness:z.2f}, "
-            f"chance {or_dash(self._chance)}; {len(self.needed)} rows matter, "
+            f"chance {or_dash(self.result.chance_fitness)}; {len(self.needed)} rows matter, "
             f"{len(self.smallest.rows)} in the smallest rule found)"
         )
 
@@ -183,8 +182,7 @@ class Inspection(Frozen):
 
     @property
     def _asked(self) -> str:
-        trials, episodes = len(self.result.best), self.result.episodes
-        return f"{name_of(self.rule)}: {counted(trials, 'trial')} of {counted(episodes, 'episode')}"
+        return f"{name_of(self.rule)}: {self.result.size}"
 
     @property
     def findings(self) -> tuple[tuple[str, str], ...]:
@@ -198,7 +196,7 @@ class Inspection(Frozen):
         against, fresh = self.result.difference, self.smallest.fresh
         return (
             ("fitness (mean best EP)", f"{self.fitness:z.2f}"),
-            ("chance", or_dash(self._chance)),
+            ("chance", or_dash(self.result.chance_fitness)),
             ("p of the difference to chance", or_dash(None if against is None else against.p, ".2g")),
             ("updates with m = +1", f"{self.usage.rewarded:.0%}"),
             ("rows used most", ", ".join(f"{row} ({self.usage.rows[row]:.1%})" for row in often)),
@@ -222,10 +220,6 @@ class Inspection(Frozen):
             ),
             ("chance, fresh trials", f"{self.smallest.chance:z.2f}"),
         )
-
-    @property
-    def _chance(self) -> float | None:
-        return None if self.result.chance is None else self.result.chance.fitness
 
     @property
     def fitness(self) -> float:
@@ -357,11 +351,11 @@ class Inspection(Frozen):
                  for one in self.knockouts if one.row not in self.usage.unused],
             )  # fmt: skip
         else:
-            points = self.sensitivity[what]
-            row_figures.sensitivity(
-                on, what, getattr(self.rule, what), self.fitness,
-                [(value, one.difference, one.low, one.high) for value, one in points.items()], self._chance,
-            )  # fmt: skip
+            points = [
+                (value, one.difference, one.low, one.high) for value, one in self.sensitivity[what].items()
+            ]
+            own, chance = getattr(self.rule, what), self.result.chance_fitness
+            row_figures.sensitivity(on, what, own, self.fitness, points, chance)
         if ax is None and what != "knockouts":  # which has one; on axes of the user's, `ax.legend()` adds it
             on.legend(fontsize=8)
         return on

@@ -139,9 +139,13 @@ class Result(Frozen):
         return [self] if self.chance is None else [self, self.chance]
 
     @property
+    def size(self) -> str:
+        """The numbers of trials and episodes in words."""
+        return f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}"
+
+    @property
     def _asked(self) -> str:
-        moves = "" if self.switch is None else f", goals move {self.switch}"
-        return f"{counted(len(self.best), 'trial')} of {counted(self.episodes, 'episode')}{moves}"
+        return self.size + ("" if self.switch is None else f", goals move {self.switch}")
 
     @property
     def _units(self) -> str:
@@ -219,6 +223,11 @@ class Result(Frozen):
             return None
         ends = [-1] if self.switch is None else self.switch.ends(self.episodes)
         return float((self.best[:, ends] <= self.target).mean())
+
+    @property
+    def chance_fitness(self) -> float | None:
+        """The fitness of chance; None if it was left out."""
+        return None if self.chance is None else self.chance.fitness
 
     @cached_property
     def difference(self) -> Difference | None:

@@ -134,7 +134,7 @@ class RuleSet(Frozen):
             {
                 "rule": name, "cluster": cluster, "fitness": result.fitness,
                 "standard_error": result.standard_error,
-                "chance": None if result.chance is None else result.chance.fitness, **rule.numbers,
+                "chance": result.chance_fitness, **rule.numbers,
             }
             for name, cluster, result, rule in zip(
                 self.names, self.clusters, self.results, self.rules, strict=True

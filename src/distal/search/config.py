@@ -120,6 +120,11 @@ class Config:
         self.measure.check(self.episodes, self.switch)
 
     @property
+    def size(self) -> str:
+        """The numbers of runs and generations in words."""
+        return f"{counted(self.runs, 'run')} of {counted(self.generations, 'generation')}"
+
+    @property
     def measure(self) -> Measure:
         """The measure that trials are judged by."""
         return Measure.of(self.fitness)
@@ -246,19 +251,19 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration, ready for JSON."""
         core = self.search.core
-        modules = {
+        later = {  # fields that came later are named only where they are not the default
+            "search": None if core.name == UNNAMED else core.name,
             "learner_module": plugins.module_of(KINDS[self.learner]),
             "search_module": plugins.module_of(type(core)),
+            "fresh": self.fresh,
+            "fitness": None if self.fitness == BEST else self.fitness,
+            "switch": None if self.switch is None else self.switch.to_dict(),
+            "begin_with": [list(row) for row in self.begin_with] or None,
         }
         return {
             "distal": __version__,
             **{name: getattr(self, name) for name in _OWN},
-            **({} if core.name == UNNAMED else {"search": core.name}),
-            **{name: module for name, module in modules.items() if module is not None},
-            **({} if self.fresh is None else {"fresh": self.fresh}),
-            **({} if self.fitness == BEST else {"fitness": self.fitness}),
-            **({} if self.switch is None else {"switch": self.switch.to_dict()}),
-            **({} if not self.begin_with else {"begin_with": [list(row) for row in self.begin_with]}),
+            **{name: value for name, value in later.items() if value is not None},
             **self.options,
             **core.to_dict(),
             **self.settings.to_dict(),

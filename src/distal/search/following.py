@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import Any
 
 from distal.base import progress as terminal
-from distal.base.checks import counted
 from distal.base.progress import Shown, on_workers
 from distal.engines import Runner, pace
 from distal.search.config import Config
@@ -15,12 +14,11 @@ from distal.search.fitness import example
 from distal.search.recorder import Step
 from distal.search.search import Search
 
-LABEL = "evolving"
 Heard = Callable[[Step], None] | None
 
 
-def episodes_of(config: Config, since: int = -1) -> int:
-    """Return the episodes of an evolution from a generation on, with those that measure its winners again."""
+def _episodes_since(config: Config, since: int) -> int:
+    """Return the episodes of an evolution after a generation, its winners' fresh trials included."""
     before = config.spent(since) - _chosen(config) if since >= 0 else 0
     fresh = 2 * config.fresh_trials * len(config.task.goals) * config.episodes  # chance has as many
     return config.runs * (config.spent(config.generations) - before + fresh)
@@ -29,17 +27,6 @@ def episodes_of(config: Config, since: int = -1) -> int:
 def _chosen(config: Config) -> int:
     """Return the episodes in which a run's finalists are measured."""
     return config.finalists * config.fresh_trials * len(config.task.goals) * config.episodes
-
-
-def words(config: Config) -> str:
-    """Return the size of an evolution in words."""
-    return f"{counted(config.runs, 'run')} of {counted(config.generations, 'generation')}"
-
-
-def seconds_of(config: Config, runner: Runner, since: int = -1) -> float:
-    """Return about how long an evolution takes from a generation on."""
-    batch = example(config)
-    return pace.expected(batch, episodes_of(config, since), runner.suited(batch))
 
 
 def _episodes_in(config: Config, generation: int) -> int:
@@ -64,9 +51,10 @@ def followed(
         The runner to use, and the function to call after every generation, or None.
     """
     since = searches[0].generation
+    batch, episodes = example(config), _episodes_since(config, since)
     with terminal.followed(
-        progress, LABEL, episodes_of(config, since), lambda: seconds_of(config, runner, since),
-        about=words(config), note=lambda: on_workers(runner.executor),
+        progress, "evolving", episodes, lambda: pace.expected(batch, episodes, runner.suited(batch)),
+        about=config.size, note=lambda: on_workers(runner.executor),
     ) as shown:  # fmt: skip
         if not isinstance(shown, Shown):
             yield runner, shown

@@ -243,9 +243,7 @@ class Evolved(Frozen):
 
     @property
     def _size(self) -> str:
-        config = self.config
-        runs, generations = counted(config.runs, "run"), counted(config.generations, "generation")
-        return f"{config.learner}, {runs} of {generations}"
+        return f"{self.config.learner}, {self.config.size}"
 
     @property
     def chance(self) -> float | None:

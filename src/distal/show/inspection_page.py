@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from distal.base.checks import InputError, counted, folder, shown, straight
+from distal.base.checks import InputError, folder, shown, straight
 from distal.base.drawing import signed
 from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
@@ -133,7 +133,6 @@ def _rules(found: RuleSet) -> Drawing:
 def _rule_blocks(found: Inspection) -> list[Block]:
     drawn, smallest, result = _figures(found), found.smallest, found.result
     used = [row for row in range(ROWS) if row not in found.usage.unused]
-    trials, episodes = counted(len(result.best), "trial"), counted(result.episodes, "episode")
     numbers = ", ".join(f"{name} {getattr(found.rule, name):.4g}" for name in NUMBERS)
     own = {row: [*row_cells(row), signed(found.rule.delta_w[row])] for row in used}
     worth = {(one.row, one.change): one for one in found.knockouts}
@@ -145,7 +144,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         cells[at]: "bad" if one.effect.difference > 0 else "good" for at, one in worth.items() if one.matters
     }
     return [
-        Text(_plain(f"{trials} of {episodes}{result.task.place}, seed {result.seed}. {numbers}.")),
+        Text(_plain(f"{result.size}{result.task.place}, seed {result.seed}. {numbers}.")),
         *_findings(found, FINDINGS),
         Heading("Rows: use and effect"),
         drawn["rows"],
@@ -187,7 +186,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
 
 def _set_blocks(found: RuleSet) -> list[Block]:
     used = [int(row) for row in np.argsort(-found.use, kind="stable") if found.use[row] > 0]
-    chance = ["" if one.chance is None else f"{one.chance.fitness:z.2f}" for one in found.results]
+    chance = ["" if one.chance_fitness is None else f"{one.chance_fitness:z.2f}" for one in found.results]
     return [
         *_findings(found, CLUSTERS),
         Heading("All changes"),
