@@ -57,7 +57,7 @@ def test_the_table_fits_in_80_columns_and_says_what_is_decided(
     text = output(capsys, "compare", named, "hc", "chance", "--trials", "20", *OPTIONS, *maze)
     assert max(map(len, text.splitlines())) <= 80
     assert "[bold]" in text
-    assert "corrected for 3 pairs (Holm)" in text
+    assert "corrected for all pairs (Holm)" in text
     assert "chance is better than a rule with a rather long name [bold].\n" in text
 
 

@@ -189,9 +189,6 @@ def test_only_what_applies_to_a_learner_is_said_of_it(capsys: pytest.CaptureFixt
         assert reading not in climber + by_chance
     for reading in ("outputs winner", "blocked turn"):
         assert all(reading in text for text in (rule, climber, by_chance))
-    note = "; the climb keeps its best weights and tries a change to them in each episode."
-    assert " ".join(climber.split()).endswith(note)
-    assert "climb" not in rule
     assert "Keeps what it found" in rule
     assert "Keeps what it found" not in by_chance
 

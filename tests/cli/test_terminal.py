@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -13,11 +12,8 @@ import pytest
 
 import distal
 from distal import published_rule
-from distal.base.progress import Count
 from distal.cli import main
-from distal.cli.study import stage_progress
 from distal.cli.terminal import console
-from distal.studies.stages import Event, Stage
 from tests.command_line import output, output_json, refusal
 from tests.given import some
 from tests.processes import DISTAL, started
@@ -184,24 +180,6 @@ def test_a_narrow_or_plain_terminal_is_no_error(variables: dict[str, str]) -> No
         out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert "Beats chance" in out
-
-
-def test_in_a_pipe_a_long_stage_writes_lines_and_what_is_left_leaves_compiling_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    now = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    monkeypatch.setattr("distal.cli.study.Count", partial(Count, clock=lambda: now[0]))
-    stage = Stage("cart_pole", "CartPole", 1_000, "dsp")
-    with stage_progress(None) as told:
-        for now[0], done in ((0.0, 0.0), (61.0, 0.1), (81.0, 0.2), (122.0, 0.4), (130.0, 1.0)):
-            told(Event(stage, done, "best 1.0"))
-    assert capsys.readouterr().err.splitlines() == [
-        "CartPole ...",
-        "CartPole: 10%  best 1.0",
-        "CartPole: 40%  best 1.0  about 2 min left",  # 30 % in the 61 s since the first tenth
-        "CartPole: 130.0 s",
-    ]
 
 
 @pytest.mark.parametrize(("columns", "width"), [("60", 80), ("100", 100)])

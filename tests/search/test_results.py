@@ -16,7 +16,10 @@ def test_winners_that_lose_to_chance_are_said_to_lose_with_what_to_change() -> N
         fresh = replace(winner.fresh, fitness=own, chance=10.0, p=p)
         return replace(evolved, winners=(replace(winner, fresh=fresh),)).verdict
 
-    change = "Try more episodes in a trial, a larger population or more generations."
+    change = (
+        "Try more episodes in a trial, a larger population or more generations; for observations, another "
+        "encoding."
+    )
     assert with_fresh(8.0, 0.01) == "Beats chance: yes."
     assert with_fresh(12.0, 0.01) == f"Beats chance: no, worse than random weights. {change}"
     assert with_fresh(9.0, 0.2) == f"Beats chance: not shown. {change}"

@@ -11,11 +11,7 @@ from typing import Any
 import pytest
 
 from distal import (
-    BeyondStudy,
     Maze,
-    ReadingStudy,
-    RivalStudy,
-    TaskStudy,
     study_beyond,
     study_readings,
     study_rivals,
@@ -31,7 +27,6 @@ from distal.studies.plans.reproduce import Experiments, reproduce
 from distal.studies.plans.rivals import Rivals
 from distal.studies.plans.tasks import PACED, SLOW, Tasks
 from distal.studies.problems import PROBLEMS, STEPPED, Problem
-from distal.studies.reproduction import Reproduction
 from distal.studies.stages import Event
 from distal.studies.study import Scale, Study
 from distal.tasks.sources import task_of
@@ -87,9 +82,8 @@ class Tiny:
         if self.study is Rivals:  # two tasks, three kinds
             patch.setattr(rivals, "PROBLEMS", FEW[:2])
             patch.setattr(rivals, "MARKS", (3, 6))
-            patch.setattr(
-                rivals, "KINDS", {name: rivals.KINDS[name] for name in ("dsp", "eligibility", "es")}
-            )
+            for name in rivals.KINDS.keys() - {"dsp", "eligibility", "es"}:
+                patch.delitem(rivals.KINDS, name)
 
     def tell(self, event: Event) -> None:
         """Note progress."""
@@ -141,34 +135,20 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return give
 
 
-@pytest.fixture
-def tiny(finished: Finished) -> tuple[Reproduction, Path]:
-    return finished("reproduce")
+def _done(fixture: str, study: str) -> Any:
+    """Return the fixture of the outcome and the folder of a study."""
+
+    @pytest.fixture(name=fixture)
+    def give(finished: Finished) -> tuple[Any, Path]:
+        return finished(study)
+
+    return give
 
 
-@pytest.fixture
-def rivalled(finished: Finished) -> tuple[RivalStudy, Path]:
-    return finished("rivals")
-
-
-@pytest.fixture
-def studied(finished: Finished) -> tuple[ReadingStudy, Path]:
-    return finished("readings")
-
-
-@pytest.fixture
-def tasked(finished: Finished) -> tuple[TaskStudy, Path]:
-    return finished("tasks")
-
-
-@pytest.fixture
-def stepped(finished: Finished) -> tuple[TaskStudy, Path]:
-    return finished("tasks_steps")
-
-
-@pytest.fixture
-def beyond(finished: Finished) -> tuple[BeyondStudy, Path]:
-    return finished("beyond")
+_tiny, _studied, _tasked = _done("tiny", "reproduce"), _done("studied", "readings"), _done("tasked", "tasks")
+_stepped, _beyond, _rivalled = (
+    _done("stepped", "tasks_steps"), _done("beyond", "beyond"), _done("rivalled", "rivals")
+)  # fmt: skip
 
 
 @pytest.fixture

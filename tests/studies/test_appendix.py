@@ -138,7 +138,7 @@ def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(tiny: tuple[
     lines = compare(at_paper_scale(tiny[0], made_up(shifts)))
     assert agreement(lines).split(" numbers")[0].endswith(" of 45")
     first, *_ = rest = of_appendix(lines)
-    assert first.section == "The appendix: the fifteen published rules after 10,000 episodes"
+    assert first.section == "The appendix: the fifteen published rules after 10,000 episodes (here 10,000)"
     judged, shown = rest[:15], {line.what: line for line in rest[15:]}
     expected = {1: "ours higher", 2: "ours lower"}
     assert [line.verdict for line in judged] == [expected.get(k, "agrees") for k in range(1, 16)]
@@ -155,7 +155,7 @@ def test_fifteen_of_the_45_judged_numbers_are_those_of_the_appendix(tiny: tuple[
 def test_fewer_episodes_than_the_papers_are_shown_and_not_judged(tiny: tuple[Reproduction, Path]) -> None:
     result, folder = tiny
     lines = of_appendix(compare(result))
-    assert lines[0].section.endswith("after 10,000 episodes (here 120, not judged)")
+    assert lines[0].section.endswith("after 10,000 episodes (here 120)")
     assert {line.verdict for line in lines} == {""}
     assert not any("agree" in line.what for line in lines)
     data = json.loads((folder / "results.json").read_text())["appendix"]

@@ -415,7 +415,7 @@ def test_the_page_shows_the_verdicts_of_another_study_beside_its_own(
     beyond: tuple[BeyondStudy, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = to_markdown(BeyondReport.title, BeyondReport(beyond[0], beyond[0]).blocks())
-    assert page.split("## The same, once more")[1].count("| learners | against |") == len(QUESTIONS)
+    assert page.split("## Another study")[1].count("| learners | against |") == len(QUESTIONS)
     (tmp_path / "other.json").write_text('{"format": "distal-tasks"}')
     assert main(["beyond", "--out", str(tmp_path / "new"), "--second", str(tmp_path / "other.json")]) == 2
     assert "other.json': this is not a study beyond the paper" in capsys.readouterr().err

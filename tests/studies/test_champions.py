@@ -24,7 +24,8 @@ from distal.search.config import Config
 from distal.search.contents import finalists_in
 from distal.search.genetic import GeneticAlgorithm
 from distal.search.run_folder import read_run
-from distal.studies.plans.champions import FINALISTS, Champions
+from distal.studies.budget import FINALISTS
+from distal.studies.plans.champions import Champions
 from distal.studies.prizes import PRIZES, Prize
 from distal.studies.stages import Event
 from distal.tasks.mazes import MazeTask
@@ -175,7 +176,7 @@ def test_the_record_counts_what_was_done(folder: Path) -> None:
     assert (found.runs, found.generations, found.candidates) == (2, 1, 400)
     assert found.finalists == 2 * FINALISTS
     # The last race: 20, 10, 5 and 3 contenders in heats of t, t, 2t and 4t trials for each goal.
-    first = Champions(budget=1e6, runs=2, held_out=10, task=MazeTask(MAZE)).first_heat
+    first = Champions(budget=1e6, runs=2, held_out=10, task=MazeTask(MAZE)).divided.first_heat
     assert first == 200_000 // ((20 + 10 + 5 * 2 + 3 * 4) * 2 * 100)
     assert found.spent <= found.budget == 1_000_000
     wanted = (
@@ -245,7 +246,7 @@ def test_a_budget_is_kept_to_whatever_its_size(prize: str) -> None:
         assert request.judged.fitness == PRIZES[prize].fitness
         assert config.fitness == ("best" if prize == "reached" else PRIZES[prize].fitness)
         breeding = 0 if bred is None else bred.spent(bred.generations)
-        spent = config.runs * config.spent(config.generations) + breeding + request.last_race
+        spent = config.runs * config.spent(config.generations) + breeding + request.divided.last_race
         assert 0.85 * budget < spent <= budget
         assert 4 <= config.runs <= 128
         assert bred is None or bred.fitness == PRIZES[prize].fitness

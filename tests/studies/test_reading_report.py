@@ -35,7 +35,7 @@ def test_the_page_is_one_file_that_holds_every_variant(studied: tuple[ReadingStu
         assert page.count(f"<td>{outcome.variant.label}</td>") == 6  # in all tables
     assert page.count('<tr class="marked"><td>base</td>') == 6
     assert page.index("<td>base</td>") < page.index("<td>outputs = binary</td>")
-    assert page.count('class="scroll"') == 7  # all that is wide scrolls in a frame of its own
+    assert page.count('class="scroll"') == 8  # all that is wide scrolls in a frame of its own
     assert page.count('class="card"') == len(all_figures(study))
 
 
@@ -127,7 +127,7 @@ def test_the_command_names_the_maze(kept: ReadingStudy, changed: dict[str, Any],
 
 def test_the_figure_of_the_appendix_shows_each_variant_beside_its_noise(kept: ReadingStudy) -> None:
     tests = [outcome.appendix for outcome in kept.outcomes if not outcome.reused("appendix")]
-    figure = reading_figures.appendix(kept)
+    figure = reading_figures.fifteen(kept)
     for axes, name in zip(figure.axes, ("r", "rms"), strict=True):
         drawn = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "o"]
         assert drawn == [getattr(test, name) for test in tests]

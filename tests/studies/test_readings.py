@@ -17,9 +17,10 @@ from distal.learners.shipped import published_fitness
 from distal.model.draws import child_seed
 from distal.search.genetic import GeneticAlgorithm
 from distal.studies.appendix import correlation
+from distal.studies.outline import outline
 from distal.studies.plans.readings import STUDY, Readings
 from distal.studies.reading_outcome import SEARCH_READINGS, Mean, readings, short_name, variants
-from distal.studies.stages import Stages, outline
+from distal.studies.stages import Stages
 from tests.given import some
 from tests.studies.conftest import PICTURE, READINGS_TINY, SETTINGS
 

@@ -83,7 +83,7 @@ def test_the_page_has_every_learner_beside_chance_after_every_number_of_episodes
         for mark in outcome.tested[name].marks:
             row = next(
                 line for line in page.splitlines()
-                if line.startswith(f"| {KINDS[name].words} | {mark.episodes:,} |")
+                if line.startswith(f"| {KINDS[name].label} | {mark.episodes:,} |")
             )  # fmt: skip
             assert f"{mark.best.value:.2f}" in row.replace("−", "-")
             assert f"{mark.chance.value:.2f}" in row.replace("−", "-")

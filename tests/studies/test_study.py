@@ -20,9 +20,10 @@ from distal.evaluation.trials import batch_of
 from distal.model.maze import triple_t_maze
 from distal.model.settings import Settings
 from distal.studies import figures, stages
+from distal.studies.outline import outline
 from distal.studies.registry import all_studies
 from distal.studies.report import Figure, Sheet, to_markdown
-from distal.studies.stages import Event, outline
+from distal.studies.stages import Event
 from distal.studies.study import Based, Study
 from tests.given import some
 from tests.studies.conftest import PICTURE, SEED, STUDIES, Finished
@@ -190,20 +191,3 @@ def test_a_terminal_of_80_columns_shows_every_word_of_the_summary(
     for table in (block for block in summary if isinstance(block, Sheet)):
         for row in (table.headings, *(row for _, rows in table.sections for row in rows)):
             assert {word for cell in row for word in cell.split()} <= words
-
-
-@each_read
-@pytest.mark.usefixtures("exact")
-def test_the_document_is_what_the_kept_numbers_say(name: str) -> None:
-    report: Any = STUDIES[name].study.report_class
-    kept = [
-        report.of.from_dict(json.loads(path.read_text("utf-8")))
-        for path in sorted(DOCS.glob("beyond*.json" if name == "beyond" else f"{name}.json"))
-    ]
-    shown = report(*kept)
-    page = (DOCS / f"{name.replace('_', '-')}-tables.md").read_text(encoding="utf-8")
-    assert to_markdown(report.title, shown.blocks()) == page
-    for block in shown.blocks():
-        if isinstance(block, Figure):
-            svg = (DOCS / "figures" / f"{block.name}.svg").read_text(encoding="utf-8")
-            assert svg == figures.standalone(block.drawn[0])

@@ -315,7 +315,7 @@ def test_a_verdict_is_what_the_tests_decided(tasked: tuple[TaskStudy, Path]) -> 
 
 def test_the_figure_has_a_panel_for_each_task_and_five_lines_in_it(tasked: tuple[TaskStudy, Path]) -> None:
     study = tasked[0]
-    panels = [axes for axes in tasks.figure_of(study).axes if axes.lines]
+    panels = [axes for axes in TasksReport(study).draw().axes if axes.lines]
     assert [axes.get_title(loc="left") for axes in panels] == [problem.title for problem in FEW]
     for axes, outcome in zip(panels, study.outcomes, strict=True):
         ends = [float(np.asarray(line.get_ydata())[-1]) for line in axes.lines]

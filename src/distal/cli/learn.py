@@ -12,7 +12,7 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.display import with_error
+from distal.base.display import or_dash, with_error
 from distal.base.files import check_target, write_pieces
 from distal.base.progress import LINES
 from distal.cli import Parser, options
@@ -245,23 +245,19 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
             )
 
 
+_BETTER = {True: "yes", False: "no, it is worse", None: "not shown"}
+_KEEPS = {True: "yes", False: "no", None: "–"}  # None: no episode follows a first success
+
+
 def _verdicts(result: Result) -> Iterator[str]:
-    """Say whether a learner beats chance, and whether it keeps what it found."""
-    kind, behaviour, difference = result.learner.kind, result.behaviour, result.difference
+    """Yield whether a learner beats chance, and whether it keeps what it found."""
+    behaviour, difference = result.behaviour, result.difference
     if difference is not None:
-        word = "not shown"
-        if difference.decided:
-            word = "yes" if difference.mean < 0 else "no, it is worse"
-        yield f"{_BEATS}: {word} (p = {difference.p:.2g}, paired t-test)."
-    if behaviour is not None and kind != "chance" and behaviour.reached is not None:
-        retained = behaviour.retained
-        if retained is None:
-            never = not behaviour.first_reached.any()
-            word = "no trial reached the goal" if never else "no episode follows a first success"
-        else:
-            again = "episodes after the first success that reach the goal again"
-            kept = f"Retention {retained:.1%} (threshold {KEPT:.0%})"
-            word = f"{'yes' if behaviour.keeps else 'no'}. {kept}: {again}"
-            if kind == "hc":
-                word += "; the climb keeps its best weights and tries a change to them in each episode"
-        yield f"Keeps what it found: {word}."
+        better = difference.mean < 0 if difference.decided else None
+        yield f"{_BEATS}: {_BETTER[better]} (p = {difference.p:.2g}, paired t-test)."
+    if behaviour is not None and result.learner.kind != Chance.kind and behaviour.reached is not None:
+        keeps = None if behaviour.retained is None else bool(behaviour.keeps)
+        yield (
+            f"Keeps what it found: {_KEEPS[keeps]}. Retention {or_dash(behaviour.retained, '.1%')} "
+            f"(threshold {KEPT:.0%}): episodes after the first success that reach the goal again."
+        )

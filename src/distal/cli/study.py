@@ -6,34 +6,29 @@ import argparse
 import json
 import sys
 import textwrap
-import time
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import Field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.measure import Measurement
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text as Words
 
 from distal.base.checks import folder
-from distal.base.progress import MINUTE, Count, duration, on_workers
+from distal.base.progress import LINES
 from distal.cli import Parser, add_options, options
-from distal.cli.terminal import PlainConsole, console, new_table, print_json, tell, visible
+from distal.cli.terminal import PlainConsole, console, new_table, print_json, visible
 from distal.evaluation.trials import settings_in
 from distal.model.settings import Settings
+from distal.studies.outline import outline
 from distal.studies.registry import find_study
 from distal.studies.report import Sheet, Text
-from distal.studies.stages import Event, Stage, outline
+from distal.studies.stages import Stage
 from distal.studies.study import Option, Scaled, Study
 
 _AGAIN = "run the same command again to continue"
-_OFTEN = 0.1  # seconds between two drawings
-_PARTS = 10_000  # of a stage, as they are counted
 _WIDTH = 98  # columns of text
 _NAMES, _SHORT = 27, 18  # columns of the names of rows, at most; where space is short
 _FEW, _LONGER = 4, 40  # in a table of so few columns, names may be longer
@@ -96,7 +91,7 @@ def run(study: type[Study[Any]], args: argparse.Namespace) -> None:
 
 
 def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
-    """Run what is asked for into a folder, write the report, and print its summary."""
+    """Run a study into a folder, write the report, and print its summary."""
     folder("--out", out)
     with (
         options.resumable(_AGAIN),
@@ -104,8 +99,7 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
         asked.opened(Path(out), args.force) as kept,
     ):
         show_plan(list(outline(asked.plan)), asked.seconds(runner), out)
-        with stage_progress(runner.executor) as progress:
-            outcome = asked.do(runner, kept, progress)
+        outcome = asked.do(runner, kept, LINES)
     report = asked.report(outcome)
     page = report.write(out)
     if args.json:
@@ -115,7 +109,7 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
 
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
-    """Print what will be run and how long it may take, on stderr: the result is yet to come."""
+    """Print the plan and its estimated time on stderr, which keeps stdout for the result."""
     err = PlainConsole(stderr=True)
     table = new_table("plan", "episodes", "about", wrap=True)
     for stage in stages:
@@ -127,58 +121,6 @@ def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
 
 def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
-
-
-@contextmanager
-def stage_progress(cluster: Executor | None) -> Iterator[Callable[[Event], None]]:
-    """Show stages as they are done: a bar each on a terminal, else a line as each begins and ends."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=12),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[detail]}"),
-        console=PlainConsole(stderr=True),
-        auto_refresh=False,  # no thread: processes are forked meanwhile
-    )
-    live, drawn = bar.console.is_terminal, 0.0
-    tasks: dict[str, TaskID] = {}
-    began: dict[str, float] = {}
-    counts: dict[str, Count] = {}
-    ended: set[str] = set()
-
-    def hear(event: Event) -> None:
-        nonlocal drawn
-        name = event.stage.name
-        count = counts.setdefault(name, Count(_PARTS))
-        count.add(round(event.done * _PARTS) - count.done)
-        if live:
-            bar.start()
-            if name not in tasks:
-                tasks[name] = bar.add_task(event.stage.label, total=1, detail="")
-            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
-            bar.update(tasks[name], completed=event.done, detail=detail)
-            if time.monotonic() - drawn > _OFTEN or event.done == 1:
-                drawn = time.monotonic()
-                bar.refresh()
-        elif name not in began:
-            began[name] = drawn = time.monotonic()
-            tell(f"{event.stage.title} ...")
-        elif event.done == 1 and name not in ended:
-            ended.add(name)
-            tell(f"{event.stage.title}: {time.monotonic() - began[name]:.1f} s")
-        elif event.done < 1 and time.monotonic() - drawn >= MINUTE:
-            drawn = time.monotonic()
-            left = count.left()
-            rest = "" if left is None else f"  about {duration(left)} left"
-            detail = f"{event.detail}  {on_workers(cluster)}".rstrip()
-            tell(f"{event.stage.title}: {event.done:.0%}  {detail}{rest}")
-
-    try:
-        yield hear
-    finally:
-        if live:  # elsewhere, stopping a bar prints an empty line
-            bar.stop()
 
 
 def _filled(block: Sheet, broken: bool = False) -> Table:

@@ -33,6 +33,15 @@ _OWN_COLOURS = ("dsp", "hc", "chance")  # of the first learner of these kinds
 _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resampled", "hc_resampled")
 
 
+# The methods of the intervals and p-values: with a fixed number of trials, and until all is decided.
+_FIXED = (
+    "difference: 95 % by paired bootstrap, each pair on its own",
+    "p: signed-rank in pairs, rank-sum unpaired; corrected for all pairs (Holm)",
+)
+_DECIDED = {True: "yes", False: "no"}
+_GROWING = ("difference: confidence sequence, at any look; all pairs share its 5 %",)
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison(Frozen):
     """Learners side by side, in trials with the same seeds.
@@ -114,15 +123,7 @@ class Comparison(Frozen):
     @property
     def tests(self) -> tuple[str, ...]:
         """The methods of the intervals and p-values, in words."""
-        pairs = len(self.differences)
-        if self.most_trials is not None:
-            shared = f"; {pairs} pairs share its 5 %" if pairs > 1 else ""
-            return (f"difference: confidence sequence, which holds however often one looks{shared}",)
-        corrected = f"; corrected for {pairs} pairs (Holm)" if pairs > 1 else ""
-        return (
-            f"difference: 95 % by paired bootstrap{', each pair on its own' if pairs > 1 else ''}",
-            f"p: signed-rank in pairs, rank-sum unpaired{corrected}",
-        )
+        return _FIXED if self.most_trials is None else _GROWING
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
         """Return the numbers and every setting, ready for JSON.
@@ -207,16 +208,17 @@ class Comparison(Frozen):
             f"{first.size} each, seed {first.seed}, the same for all; lower EP is better; intervals are 95 %"
         ]
         for name, result, between in zip(self.names, self.results, self.intervals, strict=True):
-            said = f"{name}: {written(result.fitness, between)}"
-            said += "" if result.reached is None else f", reached {result.reached:.0%}"
             chance = result.chance_fitness
-            lines.append(said + ("" if chance is None else f", chance {chance:z.2f}"))
-        for one in self.differences:
-            p = "" if one.signed_rank is None else f", signed-rank p = {one.signed_rank:.2g}"
+            reached = or_dash(result.reached, ".0%")
             lines.append(
-                f"{one.first} − {one.second}: {written(one.mean, one.interval, sign=True)}{p}, better in "
-                f"{one.paired_superiority:.0%} of the trials{'' if one.decided else '; not decided'}"
+                f"{name}: {written(result.fitness, between)}, reached {reached}, chance {or_dash(chance)}"
             )
+        lines += [
+            f"{one.first} − {one.second}: {written(one.mean, one.interval, sign=True)}, signed-rank p = "
+            f"{or_dash(one.signed_rank, '.2g')}, better in {one.paired_superiority:.0%} of the trials, "
+            f"decided: {_DECIDED[one.decided]}"
+            for one in self.differences
+        ]
         return "\n".join([*lines, *self.tests])
 
     def csv_pieces(self) -> Iterator[str]:

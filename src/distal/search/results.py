@@ -37,8 +37,17 @@ if TYPE_CHECKING:
 
 
 _CURVES = ("best", "mean", "worst")
-_WORSE, _OPEN = "no, worse than random weights", "not shown"
-_CHANGE = " Try more episodes in a trial, {encoding}a larger population or more generations."
+_CHANGE = (
+    "Try more episodes in a trial, a larger population or more generations; for observations, another "
+    "encoding."
+)
+# The last line about an evolution, by the words for its winners.
+_VERDICTS = {
+    "all": "Beats chance: yes.",
+    "some": f"Beats chance: in some runs. {_CHANGE}",
+    "worse": f"Beats chance: no, worse than random weights. {_CHANGE}",
+    "none": f"Beats chance: not shown. {_CHANGE}",
+}
 _BY_CHANCE = ("chance", "chance_standard_error", "difference_standard_error", "p", "superiority")
 
 
@@ -254,19 +263,12 @@ class Evolved(Frozen):
     @property
     def verdict(self) -> str | None:
         """Whether the winners beat chance on fresh trials, with the remedy if not; None without chance."""
-        found: dict[str, list[str]] = {}
-        for one in self.winners:
-            if one.fresh.beats_chance is not None:
-                word = "yes" if one.fresh.beats_chance else _WORSE if one.fresh.loses_to_chance else _OPEN
-                found.setdefault(word, []).append(str(one.run))
-        if not found:
+        fresh = [one.fresh for one in self.winners if one.fresh.beats_chance is not None]
+        if not fresh:
             return None
-        words = list(found) if len(self.winners) == 1 else [
-            f"{word} (run{'s' * (len(runs) > 1)} {', '.join(runs)})" for word, runs in found.items()
-        ]  # fmt: skip
-        encoding = "" if self.config.task.encoder is None else "another encoding of observations, "
-        change = "" if set(found) == {"yes"} else _CHANGE.format(encoding=encoding)
-        return f"Beats chance: {'; '.join(words)}.{change}"
+        if any(one.beats_chance for one in fresh):
+            return _VERDICTS["all" if all(one.beats_chance for one in fresh) else "some"]
+        return _VERDICTS["worse" if all(one.loses_to_chance for one in fresh) else "none"]
 
     def summary(self) -> str:
         """Return the outcome in a few lines of text: every winner on fresh trials, with chance."""

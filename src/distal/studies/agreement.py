@@ -1,4 +1,4 @@
-"""Our numbers beside the paper's, and chance's: how uncertain they are, and a verdict.
+"""Our numbers and the paper's: intervals, tests, and a verdict for each.
 
 `significance` says how tests and intervals are computed.
 """
@@ -99,7 +99,7 @@ class Line:
 
 
 def agreement(lines: Iterable[Line]) -> str:
-    """Say how many lines agree; those that judge nothing do not count."""
+    """Return the number of lines that agree, of all that are judged."""
     judged = [line for line in lines if line.verdict not in ("", "not run")]
     agree = sum(line.verdict == "agrees" for line in judged)
     return (
@@ -109,7 +109,7 @@ def agreement(lines: Iterable[Line]) -> str:
 
 
 def compare(result: Reproduction) -> list[Line]:
-    """Return every number of the paper beside ours."""
+    """Return every number of the paper with ours."""
     paper, size, found = paper_results(), result.scale, result.appendix
     perfect = result.maze.perfect
     runs = paper["evolution_100_episodes"]["runs"]
@@ -122,20 +122,15 @@ def compare(result: Reproduction) -> list[Line]:
         (f"The best of each, {result.trials} trials of 100 episodes", _after_100(result)),
         (f"What happens in every episode ({episodes} episodes, {trials} trials)", _every_episode(result)),
         *(
-            (f"The best of each, {mark:,} episodes{_unless(size.episodes >= mark, size.episodes)}",
+            (f"The best of each, {mark:,} episodes (here {min(mark, size.episodes):,})",
              _long_test(result, mark))
             for mark in (1_000, 10_000)
         ),
         (f"The curves over {size.episodes:,} episodes", _crossings(result)),
-        (f"The appendix: the fifteen published rules after {EPISODES:,} episodes"
-         f"{_unless(found.judged, found.episodes)}", _appendix(result)),
+        (f"The appendix: the fifteen published rules after {EPISODES:,} episodes "
+         f"(here {found.episodes:,})", _appendix(result)),
     ]  # fmt: skip
     return [replace(line, section=title) for title, lines in sections for line in lines]
-
-
-def _unless(judged: bool, episodes: int) -> str:
-    """Say that fewer episodes than the paper's are shown, and not judged."""
-    return "" if judged else f" (here {episodes:,}, not judged)"
 
 
 # ------------------------------------------------------------------ kinds of lines
@@ -144,7 +139,7 @@ def _unless(judged: bool, episodes: int) -> str:
 def _shown(
     what: str, ours: float | str, ends: Ends = _NO_ENDS, paper: Any = _NOT_REPORTED, **more: Any
 ) -> Line:
-    """Return a value that is shown and not judged; as a rule the paper reports none."""
+    """Return a value that is shown and not judged; for most of them the paper reports none."""
     return Line(what, paper, ours, *ends, kind="ours", **more)
 
 
@@ -180,7 +175,7 @@ def _beat_chance(name: str, fresh: Sequence[Fresh], note: str) -> Line:
 
 
 def _beside_chance(name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
-    """Yield chance on the fresh trials of learners, and how many of them beat it."""
+    """Yield chance in the fresh trials of learners, and the number of learners that beat it."""
     chance = np.array([one.chance for one in fresh if one.chance is not None])
     if len(chance) == len(fresh):  # version 0.1 did not measure it
         yield _ours(f"chance: mean on the same trials as {name}", chance)
@@ -261,7 +256,7 @@ def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
 
 
 def _otherwise(result: Reproduction) -> Iterator[Line]:
-    """Yield what the same evolutions give with the other reading of elites."""
+    """Yield the same evolutions with the other reading of elites."""
     paper = paper_results()["evolution_100_episodes"]
     for kind, evolved in result.otherwise.items():
         name = f"{_EVOLVED_NAMES[kind]}, elites {other_elites(result.elites)}"
@@ -283,12 +278,12 @@ def _after_100(result: Reproduction) -> Iterator[Line]:
 
 
 def behaviours(result: Reproduction) -> dict[str, Behaviour]:
-    """Return what happened in every episode of the best rule, the best climber and chance."""
+    """Return the behaviour in every episode of the best rule, the best climber and chance."""
     return {kind: Behaviour.of(ep, result.settings.steps - 1) for kind, ep in result.episodes.items()}
 
 
 def _every_episode(result: Reproduction) -> Iterator[Line]:
-    """Yield what the agents do in the episodes themselves. Intervals bootstrap whole trials."""
+    """Yield the numbers of the episodes themselves. Intervals bootstrap whole trials."""
     found = behaviours(result)
     tenth = max(1, result.episodes["dsp"].shape[1] // 10)
 
@@ -330,7 +325,7 @@ def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> 
 
 
 def _long_test(result: Reproduction, mark: int) -> Iterator[Line]:
-    """Yield the tests after so many episodes; fewer are shown beside the paper's numbers, not judged."""
+    """Yield the tests after `mark` episodes; shorter ones are shown with the paper's numbers, not judged."""
     paper, at = paper_results()[f"best_{mark}_episodes"], min(mark, result.scale.episodes)
     names = {"dsp": "DSP", "hc": "hill climbing", "dsp_resampled": "resampled DSP"}
     eps = {test: result.best_curve(test)[:, at - 1] for test in names}
@@ -400,7 +395,7 @@ def _crossings(result: Reproduction) -> Iterator[Line]:
 
 
 def _appendix(result: Reproduction) -> Iterator[Line]:
-    """Yield the paper's fifteen rules one by one, which are judged, and what they show together."""
+    """Yield the paper's fifteen rules, which are judged, and numbers of all fifteen."""
     found = result.appendix
     for row in found.rows:
         ours = row.ours
@@ -425,7 +420,6 @@ def _appendix(result: Reproduction) -> Iterator[Line]:
     yield _shown("how many of the fifteen beat chance", beat, note=_beside(result))
     for episodes in (1_000, EPISODES):
         number, lowest = found.lowest_resampled(episodes)
-        at = "" if episodes <= found.episodes else f" (here {found.episodes:,})"
-        what = f"resampled, the lowest of the fifteen at {episodes:,}{at}"
+        what = f"resampled, the lowest of the fifteen at {episodes:,}"
         paper = paper_results()[f"best_{episodes}_episodes"]["dsp_resampled"]
         yield _shown(what, lowest, paper=paper, note=f"paper:{number}; the lowest of fifteen is optimistic")

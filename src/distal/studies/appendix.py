@@ -1,4 +1,4 @@
-"""The paper's appendix: the fitness that it reports for its fifteen rules, beside ours, rule by rule.
+"""The paper's appendix: the fitness that it reports for its fifteen rules, and ours, rule by rule.
 
 Fifteen numbers that no evolution of ours decides: they depend on the maze and on the
 readings alone. `experiments` runs the trials.
@@ -25,7 +25,7 @@ NARROW = "narrow-t"  # the maze that is shown beside the one asked for
 
 
 def marks(episodes: int) -> tuple[int, ...]:
-    """Return the episodes after which the rules are looked at, if there are so many in all."""
+    """Return the episodes after which the rules are compared, at most `episodes`."""
     return tuple(sorted({min(mark, episodes) for mark in (100, 1_000, EPISODES)}))
 
 
@@ -48,7 +48,7 @@ def rms(paper: NDArray[Any], ours: NDArray[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How near our numbers are to the paper's: correlation, and root mean squared difference.
+    """The agreement of our numbers with the paper's: correlation, and root mean squared difference.
 
     The intervals redraw our trials within each rule and leave the paper's numbers as they are.
     `r` is None if all our numbers are the same.
@@ -76,7 +76,7 @@ class Agreement:
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """One published rule: the paper's number, ours, and what stands beside it.
+    """A published rule: the paper's number, ours, chance, and the rule resampled and in another maze.
 
     `p` is that of a difference as large, if both numbers estimate the same; the paper's trials,
     of which it reports the mean alone, are taken to spread as ours do.
@@ -116,7 +116,7 @@ class Appendix(Frozen):
 
     @property
     def episodes(self) -> int:
-        """How many episodes the trials had."""
+        """The number of episodes of a trial."""
         return self.marks[-1]
 
     @property
@@ -137,7 +137,7 @@ class Appendix(Frozen):
 
     @cached_property
     def here(self) -> Agreement:
-        """How near the fifteen are to the paper's."""
+        """The agreement of the fifteen with the paper's."""
         return Agreement.of(in_the_paper(), self.plain[:, :, -1])
 
     @cached_property
@@ -147,12 +147,12 @@ class Appendix(Frozen):
 
     @property
     def agree(self) -> int:
-        """How many of the fifteen agree with the paper."""
+        """The number of the fifteen that agree with the paper."""
         return sum(row.agrees for row in self.rows)
 
     @property
     def beat_chance(self) -> int:
-        """How many of the fifteen are better than chance, by the paired t-test."""
+        """The number of the fifteen that are better than chance, by the paired t-test."""
         pairs = zip(self.plain[:, :, -1], self.chance[:, :, -1], strict=True)
         return sum(bool(Fresh.of(*pair).beats_chance) for pair in pairs)
 

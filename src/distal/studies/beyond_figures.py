@@ -51,7 +51,7 @@ def _panels(titles: Sequence[str], width: float = 7.6, height: float = 3.1) -> t
 def _lines(
     axes: Axes, outcome: QuestionOutcome, beside: str, lines: Iterable[tuple[str, str, str, str]]
 ) -> None:
-    """Draw the curves of rows (name, label, colour, style), and the chance beside one of them."""
+    """Draw the curves of rows (name, label, colour, style), and the chance of one of them."""
     draw_curve(axes, outcome.rows[beside].chance_curve, "chance", "chance", "-")
     for name, label, colour, style in lines:
         draw_curve(axes, outcome.rows[name].curve, label, colour, style)

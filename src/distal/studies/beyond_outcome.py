@@ -1,4 +1,4 @@
-"""The outcome of the study beyond the paper: what learners are compared by, and the numbers of each."""
+"""The outcome of the study beyond the paper: the scores of learners, and all numbers of each."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from distal.studies.beyond_plan import (
 )
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
 from distal.studies.records import Finished
+from distal.studies.stages import best_winner
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
 
@@ -38,7 +39,7 @@ _EVERY = 5  # episodes between two points of a curve where goals move
 
 
 def scores(world: World, ep: EPs, scale: Scale) -> dict[str, NDArray[Any]]:
-    """Return what learners are compared by, a number for each trial; lower is better.
+    """Return the scores of a learner, a number for each trial; lower is better.
 
     Args:
         world: What was tested in.
@@ -73,7 +74,7 @@ def _parts(world: World, ep: EPs, scale: Scale) -> dict[str, EPs]:
 
 
 def _names(world: World) -> tuple[list[str], list[str]]:
-    """Return what is said of a learner in a world: the names of numbers with an interval, and of others."""
+    """Return the names of the numbers of a learner in a world: those with an interval, and the others."""
     if world.moves == BACK:
         return [LOST, "left", "returned"], ["until_first", "until_again"]
     if world.moves is not None:
@@ -134,7 +135,7 @@ def curve(world: World, ep: EPs, scale: Scale) -> Curve:
 
 @dataclass(frozen=True)
 class Row(Record):
-    """A learner in a world, and chance beside it, whose numbers begin with `chance_`."""
+    """A learner in a world, and its chance, whose numbers begin with `chance_`."""
 
     values: dict[str, Interval]
     numbers: dict[str, NotNegative | None]
@@ -154,7 +155,7 @@ class Row(Record):
         )
 
     def check_world(self, world: World) -> None:
-        """Refuse a row that was read and does not hold what is said of a learner in a world."""
+        """Refuse a row without exactly the numbers of a learner in a world."""
         held: tuple[dict[str, Any], ...] = (self.values, self.numbers)
         for found, names in zip(held, _names(world), strict=True):
             needed = {*names, *(f"{CHANCE}_{name}" for name in names)}
@@ -170,7 +171,7 @@ class Row(Record):
 
 
 def gain(row: Row, perfect: float) -> float | None:
-    """Return how much of the way from chance to a perfect agent a learner comes; None if chance is there."""
+    """Return the share of the way from chance to a perfect agent; None if chance is perfect."""
     left = row.values[f"{CHANCE}_{BEST}"].value - perfect
     return (row.values[f"{CHANCE}_{BEST}"].value - row.values[BEST].value) / left if left > 0 else None
 
@@ -186,7 +187,7 @@ class Evolution(Record):
     @classmethod
     def of(cls, evolved: Evolved) -> Evolution:
         """Take the winners."""
-        best = min(evolved.winners, key=lambda winner: winner.remeasured)
+        best = best_winner(evolved)
         return cls(tuple(winner.remeasured for winner in evolved.winners), best.run, best.learner)
 
     def _check(self) -> None:
@@ -196,7 +197,7 @@ class Evolution(Record):
 
 @dataclass(frozen=True)
 class QuestionOutcome(Record):
-    """What was measured for a question.
+    """The measurements for a question.
 
     `runs` holds what the winners of all runs are compared by: a number for each, by evolution
     and score.
@@ -209,12 +210,12 @@ class QuestionOutcome(Record):
 
     @classmethod
     def of_thing(cls, data: Any, thing: Question, **known: Any) -> QuestionOutcome:
-        """Read what was measured for a question."""
+        """Read the measurements for a question."""
         compared = {pair: Corrected.from_dict(data["comparisons"][str(pair)]) for pair in thing.pairs}
         return super().of_thing(data, thing, comparisons=compared, **known)
 
     def _check(self) -> None:
-        """Refuse an outcome that does not hold what its question asks for."""
+        """Refuse an outcome without the rows and runs of its question."""
         question = self.question
         parts: list[tuple[str, dict[str, Any], Sequence[str]]] = [
             ("rows", self.rows, [case.name for case in question.cases]),
@@ -257,7 +258,7 @@ class BeyondStudy(Finished):
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return how much was run, no size missing, and the outcomes, one for each question."""
+        """Return the scale, with all sizes, and the outcome of each question."""
         scale = Scale.from_dict({name: data["scale"][name] for name in _SIZES})
         return {"scale": scale, "outcomes": QuestionOutcome.of_each(data["questions"], QUESTIONS)}
 

@@ -1,4 +1,4 @@
-"""What the study beyond the paper asks: six questions, whom each of them tests, and whom it compares.
+"""The six questions of the study beyond the paper: the learners that each tests, and the pairs it compares.
 
 Learners are evolved in conditions and tested in worlds. Both have a place: a maze and a
 network. A condition that several questions need is evolved once.
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Condition:
-    """What learners are evolved in; `words` say it in the terms of a question."""
+    """The condition of an evolution: place, fitness, and whether goals move; `words` are those of a question."""
 
     name: str
     words: str
@@ -82,7 +82,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class World(Named):
-    """What learners are tested in; goals move as `moves` says."""
+    """The world of a test; `moves` is the schedule of its goals, if they move."""
 
     name: str
     words: str
@@ -91,7 +91,7 @@ class World(Named):
     long: bool = False
 
     def episodes(self, scale: Scale) -> int:
-        """Return how many episodes a trial has."""
+        """Return the number of episodes of a trial."""
         return PHASES * scale.episodes if self.moves else scale.long if self.long else scale.episodes
 
     def switch(self, scale: Scale) -> Switch | None:
@@ -120,7 +120,7 @@ class Case:
 
     @property
     def words(self) -> str:
-        """Who is tested."""
+        """The name of the learner in tables."""
         return f"{KINDS[self.kind]} {self.condition.words}{', started anew' if self.anew else ''}"
 
     @property
@@ -153,7 +153,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Question(Named):
-    """A question: whom it tests, and whom it compares.
+    """A question: the cases that it tests, and the pairs that it compares.
 
     `everyone` is the world in which the winners of all runs are tested, if it is not enough
     that each was measured again in its own evolution.
@@ -167,7 +167,7 @@ class Question(Named):
 
     @property
     def worlds(self) -> list[World]:
-        """What they are tested in."""
+        """The worlds of its cases."""
         return list(dict.fromkeys(case.world for case in self.cases))
 
     @property
@@ -184,7 +184,7 @@ class Question(Named):
 
     @property
     def scores(self) -> list[str]:
-        """What they are compared by."""
+        """The scores by which all runs are compared."""
         return list(dict.fromkeys(pair.of for pair in self.pairs if pair.runs))
 
     def case(self, name: str) -> Case:

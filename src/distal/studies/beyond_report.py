@@ -9,14 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from distal.base.checks import counted
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation.measures import BEST, LAST
 from distal.studies.beyond_figures import CAPTIONS, figure_of
 from distal.studies.beyond_outcome import BeyondStudy, QuestionOutcome, gain
 from distal.studies.beyond_plan import (
     ADAPTED,
-    BEYOND,
     CHANCE,
     CLIMBER,
     KINDS,
@@ -38,9 +36,9 @@ from distal.studies.report import (
     Report,
     Sheet,
     Text,
-    made_on,
     mean,
     percent,
+    run_sheet,
     share,
     verdict,
 )
@@ -71,23 +69,15 @@ class BeyondReport(Report[BeyondStudy]):
     def blocks(self) -> Sequence[Block]:
         """Return the whole page."""
         study, beside, scale = self.outcome, self.beside, self.outcome.scale
-        found: list[Block] = [
-            Text(
-                f"Written by `{command(study)}{'' if beside is None else ' --second FILE'}` (Distal {study.version}) on "
-                f"{made_on(study.machine, study.seconds)}. Scale paper has as many runs and generations as the paper; with fewer, "
-                "evolution ends early, and a longer one may find better rules."
-            ),
-            *map(Text, introduction(scale)), Heading("In short"), *self.summary(),
-        ]  # fmt: skip
+        found: list[Block] = [Heading("In short"), *self.summary()]
         if beside is not None:
-            words = f"What evolution finds depends on its luck. The verdicts of `{command(beside)}` (Distal {beside.version}):"
             tables = map(partial(verdicts, scale=beside.scale), beside.outcomes)
-            found += [Heading("The same, once more"), Text(words), *tables]
+            found += [Heading("Another study"), *tables, _how(beside)]
         for outcome in study.outcomes:
             question = outcome.question
             figure = partial(figure_of, outcome, scale)
             found += [
-                Heading(question.title), Text(notes(study)[question.name]),
+                Heading(question.title),
                 Figure(f"beyond_{question.name}", *CAPTIONS[question.name], figure),
                 Sheet("Compared with chance and hill climbing", "", COLUMNS, list(rows(outcome, scale))),
                 *details(outcome, scale),
@@ -97,11 +87,11 @@ class BeyondReport(Report[BeyondStudy]):
                 columns = ("this", "minus this", "measured by", "difference", "verdict")
                 found.append(Sheet("Other comparisons", "", columns, remaining))
             found.append(winners(study, outcome))
-        return [*found, Heading("What was run"), *map(Text, _what_was_run(study))]
+        return [*found, Heading("Trials"), _places(study), _how(study)]
 
 
 def score_words(of: str, scale: Scale) -> str:
-    """Say what a score is."""
+    """Return the name of a score."""
     return {
         BEST: f"best EP of {scale.episodes}",
         LAST: f"mean EP, last {scale.last} of {scale.episodes}",
@@ -114,14 +104,15 @@ def score_words(of: str, scale: Scale) -> str:
 
 
 _VERDICTS = (
-    f"The number of comparisons in which the first are better, in which neither is shown, and in which they are worse. Shown: "
-    f"p < {SIGNIFICANT}, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a maze or network that the "
-    "learner was not evolved for."
+    f"Comparisons in which the learners are better, not shown to differ, and worse: p < {SIGNIFICANT} in the paired t-test, or "
+    "in the rank-sum test of all runs, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a maze or "
+    "network that the learner was not evolved for. Lower is better. Chance: fresh random weights in every episode, in the same "
+    "trials and with the learner’s own scales α. Intervals are 95 %: bootstrap for means, Wilson’s for shares."
 )
 
 
 def verdicts(outcome: QuestionOutcome, scale: Scale) -> Sheet:
-    """Return how many comparisons of each sort show something."""
+    """Return the number of comparisons of each sort that are better, not shown, and worse."""
     question = outcome.question
 
     def sort(pair: Pair) -> tuple[str, str, str]:
@@ -154,7 +145,7 @@ COLUMNS = (
 
 
 def rows(outcome: QuestionOutcome, scale: Scale) -> Iterator[list[str]]:
-    """Yield every learner in every world by every score, beside chance and hill climbing."""
+    """Yield every learner in every world by every score, with chance and hill climbing."""
     for pair, one in outcome.comparisons.items():
         if pair.other == CHANCE:
             case, values = outcome.question.case(pair.own), outcome.rows[pair.own].values
@@ -217,7 +208,7 @@ def winners(study: BeyondStudy, outcome: QuestionOutcome) -> Sheet:
 
 
 def details(outcome: QuestionOutcome, scale: Scale) -> Iterator[Sheet]:
-    """Yield tables of what else was counted: successes, phases, goals that return."""
+    """Yield the tables of successes, of phases, and of goals that return."""
     for moves in dict.fromkeys(world.moves for world in outcome.question.worlds):
         cases = [case for case in outcome.question.cases if case.world.moves == moves]
         if moves is None:
@@ -253,7 +244,7 @@ def details(outcome: QuestionOutcome, scale: Scale) -> Iterator[Sheet]:
 
 
 def _successes(outcome: QuestionOutcome, scale: Scale) -> Sheet:
-    """Return how many trials reached the goal, how soon, and how often again."""
+    """Return the share of trials that reached the goal, the first success, and retention."""
     columns = [
         "learner", "tested with", "episodes", "best EP", "of the way", "reached", "chance reached", "reached again",
         "chance", "first success after", "chance",
@@ -276,69 +267,22 @@ def _median(value: float | None) -> str:
     return "–" if value is None else f"{value:g}"
 
 
-# ------------------------------------------------------------------ what is said whatever comes out
+# ------------------------------------------------------------------ how it was run
 
 
-def command(study: BeyondStudy) -> str:
-    """Return the command that makes the study."""
-    return f"distal beyond --scale {study.scale.name} --seed {study.seed}"
+def _places(study: BeyondStudy) -> Sheet:
+    """Return the steps and the shortest way of every maze."""
+    worlds = next(one.question.worlds for one in study.outcomes if one.question.name == "maze")
+    rows = [[world.words, f"{world.place.settings.steps}", f"{world.place.perfect:g}"] for world in worlds]
+    caption = "Steps keep the paper’s ratio of 100 steps to a shortest way of 38.5, rounded up."
+    return Sheet("Mazes", caption, ("maze", "steps of an episode", "shortest way, mean"), rows)
 
 
-def introduction(scale: Scale) -> list[str]:
-    """Say what was asked, how it was measured, and how far the numbers can be trusted."""
-    return [
-        "The paper evolves rules for one maze, one size of network and one kind of neuron, and judges them by their best "
-        "episode. Six questions lie beyond that.",
-        f"In every condition, rules and hill climbing are evolved in {counted(scale.runs, 'run')} of "
-        f"{counted(scale.generations, 'generation')}. The winner of each run is measured again on {scale.fresh} fresh trials, "
-        f"and the one with the lowest fitness there stands for the condition. It was chosen by its luck too, so it is "
-        f"tested once more: all numbers of learners below come from at least {scale.tested} trials that no search and no choice "
-        "has seen, the same for all learners of a question. Chance is fresh random weights in every episode, in the same "
-        "trials and with the learner’s own scales α. Lower is better throughout.",
-        "Intervals are 95 %: bootstrap for means, Wilson’s for shares. Learners are compared by the paired t-test, the "
-        "winners of all runs of two evolutions by the rank-sum test, for which a run is one number. All evolutions of a kind begin "
-        "with the same random populations, run by run; that test does not use it, which makes it cautious if anything. Every p is "
-        "corrected by Holm’s method for all comparisons of its question, those in all of its tables.",
-    ]  # fmt: skip
-
-
-def notes(study: BeyondStudy) -> dict[str, str]:
-    """Say what a reader of each question needs to know."""
-    scale = study.scale
-    return {
-        "neurons": "A sigmoid neuron gives the logistic function of its sum on to others, and counts as active for the "
-        "traces where its sum is above 0. Outputs are as in the paper.",
-        "network": "Rules and climbers hold no weights, so those of one network can be used in any other. The traces and "
-        "the rule do not grow with the network.",
-        "maze": "Steps are scaled: an episode has as many as keep the paper’s ratio of 100 steps to a shortest way of 38.5, "
-        + "rounded up: "
-        + ", ".join(
-            f"{world.place.settings.steps} steps for {world.words} (shortest way {world.place.perfect:g})"
-            for world in study.outcomes[2].question.worlds
-        )
-        + ". “Of the way” is how far a learner comes from chance (0 %) to the shortest way (100 %).",
-        "keeping": f"Evolution judges a trial of {scale.episodes} episodes by its best EP (the paper), by the mean EP of its last "
-        f"{scale.last} episodes, or by the mean EP of all. A low EP is not yet a goal that is reached, so the share of the last episodes that miss it is measured too. “Reached again” is the share of the episodes after a trial’s first "
-        "success that reach the goal again; a first success is the median over all trials, and a dash where most had none.",
-        "change": f"Every {scale.episodes} episodes the goal moves to another final position. The network goes on with the weights "
-        "that it has; hill climbing goes on from its best weights. “Started anew” draws fresh weights at every move, as "
-        "somebody would who knows when goals move. In another test two goals take turns: what is left of a goal when it "
-        "returns is seen in the first episode of the phase. Evolution under change judges three phases.",
-        "transfer": "Every rule is tested in every maze of the question before, with the steps of that maze.",
-    }  # fmt: skip
-
-
-def _what_was_run(study: BeyondStudy) -> list[str]:
-    """Return the budget and the seeds."""
-    scale = study.scale
-    return [
-        f"{counted(len(study.evolutions), 'evolution')} of {counted(scale.runs, 'run')} and {counted(scale.generations, 'generation')}, "
-        f"judged on {scale.trials} trials of {scale.episodes} episodes (under change three phases of {scale.episodes}); "
-        f"winners measured again on {scale.fresh} trials; tests of {scale.tested} trials of {scale.episodes} episodes, of "
-        f"{scale.long:,} for what is kept, and of {PHASES} phases of {scale.episodes} where goals move. Trials are for all goals "
-        "of a maze together, and rounded up to as many for each.",
-        f"All random numbers come from seed {study.seed}: the evolutions as those of `distal evolve --seed {study.seed}`, the "
-        f"tests of question *k* (from 0, as listed) from part (k, 0, {BEYOND}), which nothing else uses. Trials were run by "
-        f"engine {study.engine}, and by the next that could where it could not. `beyond.json`, beside this page, holds all "
-        "numbers and the evolved rules.",
-    ]  # fmt: skip
+def _how(study: BeyondStudy) -> Sheet:
+    """Return the table of how a study was run."""
+    command = f"distal beyond --scale {study.scale.name} --seed {study.seed}"
+    more = ("evolutions", str(len(study.evolutions))), ("phases where goals move", str(PHASES))
+    sizes = study.scale.to_dict()
+    return run_sheet(
+        command, "beyond", study.version, study.machine, study.seconds, sizes, *more, ("engine", study.engine)
+    )

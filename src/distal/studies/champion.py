@@ -1,4 +1,4 @@
-"""A champion: a learner, how it was found, and how it did on trials that no search has seen."""
+"""A champion: a learner, the record of its search, and its scores in trials that no search has seen."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class ChampionReport(Report[Champion]):
     more: ClassVar[tuple[str, ...]] = (RULE,)
 
     def summary(self) -> Sequence[Sheet | Text]:
-        """Return how the champion did, and how it was found."""
+        """Return the scores of the champion, and the sizes of its search."""
         one, held = self.outcome, self.outcome.held_out
         mean = f"{held.fitness:.2f} ± {held.standard_error:.2f}  [{held.low:.2f}, {held.high:.2f}]"
         chance = f"{held.chance:.2f} ± {held.chance_standard_error:.2f}"

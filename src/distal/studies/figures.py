@@ -46,7 +46,7 @@ _STYLE: Any = {
 
 
 def own_style() -> AbstractContextManager[None]:
-    """Draw in our style alone, whatever a matplotlibrc in the user's or the current folder says."""
+    """Draw in our style alone, regardless of any matplotlibrc."""
     import matplotlib.style  # noqa: PLC0415 - takes a third of a second
 
     context: AbstractContextManager[None] = matplotlib.style.context(["default", _STYLE], after_reset=True)
@@ -54,7 +54,7 @@ def own_style() -> AbstractContextManager[None]:
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return a figure of so many inches with nothing on it."""
+    """Return an empty figure; width and height are in inches."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - takes a third of a second
 
     return Figure(figsize=(width, height))
@@ -201,6 +201,6 @@ def legend(
 
 
 def bars(values: Iterable[Interval]) -> list[list[float]]:
-    """Return how far intervals reach below and above their values, for error bars."""
+    """Return the lengths of intervals below and above their values, for error bars."""
     ends = [(one.value - one.low, one.high - one.value) for one in values]
     return [list(column) for column in zip(*ends, strict=True)]

@@ -1,4 +1,4 @@
-"""What trials say of a learner: means and shares with their intervals, differences with their tests, curves.
+"""Numbers of a learner's trials: means and shares with intervals, differences with tests, curves.
 
 The studies of tasks and of what is beyond the paper are made of these numbers.
 """
@@ -96,7 +96,7 @@ class Gap(Record):
 
 @dataclass(frozen=True)
 class Corrected(Gap):
-    """A difference that is one of several, with the p corrected by Holm's method for all of them."""
+    """One of several differences, with p corrected by Holm's method for all of them."""
 
     corrected: Share
 

@@ -1,4 +1,4 @@
-"""The prizes of a search for champions: what a champion is the best at, and how it is searched for."""
+"""The prizes of a search for champions: the measure to be best at, and the search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from distal.search.genetic import GeneticAlgorithm
 
 
 def _search(population: int, step: float) -> GeneticAlgorithm:
-    """Return what noise calls for, by docs/searching.md: many bred from the best, whose means are kept."""
+    """Return a search that copes with noise (docs/searching.md): many bred from the best, whose means are kept."""
     return GeneticAlgorithm(
         population=population, elite_count=population // 5, mutation=step, deviation=step,
         elites="averaged", parents="elites", mixing="uniform",
@@ -18,7 +18,7 @@ def _search(population: int, step: float) -> GeneticAlgorithm:
 
 @dataclass(frozen=True)
 class Prize:
-    """What a champion is the best at.
+    """The measure that a champion is best at, and its search.
 
     Attributes:
         words: For people.

@@ -1,4 +1,4 @@
-"""The tasks of the study of tasks: two sets, one with tables and one that is run step by step."""
+"""The tasks of the studies of tasks and rivals: a set with tables, and one that is run step by step."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TABLES, STEPS = "tables", "steps"  # the words of the sets
 class Problem(Named):
     """A task of the study.
 
-    `target` is the EP at or below which an episode is a success, and `success` says what that
-    means. What Gymnasium calls solved is a mean over many episodes and starts: in Taxi, some
-    starts are too far away for it. In `remark`, {runs} stands for the engine and its pace.
+    `target` is the EP at or below which an episode is a success, described by `success`. Gymnasium's
+    threshold for a solved task is a mean over many episodes and starts: in Taxi, some starts are too far
+    away for it.
     """
 
     name: str  # of its files
@@ -30,6 +30,11 @@ class Problem(Named):
     target: float
     success: str
     remark: str = ""
+
+    @property
+    def caption(self) -> str:
+        """The meaning of a success, and the remark."""
+        return f"Success: {self.success}. {self.remark}".rstrip()
 
 
 def _maze(levels: int) -> Problem:
@@ -68,8 +73,7 @@ PROBLEMS = (
     Problem(
         "cart_pole", "CartPole", partial(task_of, "CartPole-v1", encode="bins:4:quantiles"), -475,
         "the pole stands for 475 of 500 steps",
-        "It has no table, so {runs}; it has a smaller budget for that reason. The EP is minus the steps that "
-        "the pole stands.",
+        "The EP is minus the steps that the pole stands. The budget is smaller because the task has no table.",
     ),
 )  # fmt: skip
 

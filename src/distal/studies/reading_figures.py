@@ -59,7 +59,7 @@ def _own(study: ReadingStudy, part: str) -> list[Findings]:
 
 
 def published(study: ReadingStudy) -> Drawing:
-    """Draw the fifteen published rules beside chance, a row for each variant."""
+    """Draw the fifteen published rules and chance, a row for each variant."""
     outcomes = _own(study, "published")
     figure, (axes,) = _axes(len(outcomes), 1)
     for row, outcome in enumerate(outcomes):
@@ -96,7 +96,7 @@ _MARKS = {
 }
 
 
-def evolution(study: ReadingStudy) -> Drawing:
+def evolutions(study: ReadingStudy) -> Drawing:
     """Draw where evolution begins and ends, and the winners on fresh trials; a row for each variant."""
     outcomes = list(study.outcomes)
     figure, panels = _axes(len(outcomes), 2, height=0.44)
@@ -139,7 +139,7 @@ _BARS: dict[bool, dict[str, Any]] = {
 
 
 def pairing(study: ReadingStudy) -> Drawing:
-    """Draw how much better the published tables do with their own numbers, a bar for each variant."""
+    """Draw the gain of published tables from their own numbers, a bar for each variant."""
     from matplotlib.patches import Patch  # noqa: PLC0415 - takes a third of a second
 
     outcomes = _own(study, "pairing")
@@ -168,7 +168,7 @@ def pairing(study: ReadingStudy) -> Drawing:
     return figure
 
 
-def appendix(study: ReadingStudy) -> Drawing:
+def fifteen(study: ReadingStudy) -> Drawing:
     """Draw r and rms of the published rules against the paper's numbers, a dot for each variant."""
     outcomes = _own(study, "appendix")
     figure, panels = _axes(len(outcomes), 2, shared=False)
@@ -191,7 +191,7 @@ def appendix(study: ReadingStudy) -> Drawing:
 
 
 def likelihood(study: ReadingStudy) -> Drawing:
-    """Draw how likely the published rules are among the winners, a bar for each variant."""
+    """Draw the likelihood of the published rules by the winners, a bar for each variant."""
     outcomes = _own(study, "evolve_dsp")
     figure, panels = _axes(len(outcomes), 2)
     for axes, name in zip(panels, ("tables", "numbers"), strict=True):
@@ -219,7 +219,7 @@ FIGURES = (
 
 def all_figures(study: ReadingStudy) -> list[Figure]:
     """Return every figure of a report, with its caption."""
-    draw = (published, appendix, pairing, evolution, likelihood)
+    draw = (published, fifteen, pairing, evolutions, likelihood)
     words = (
         ("The published rules, by reading",
          "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "

@@ -45,7 +45,7 @@ _TOUCHED = {
 
 
 def readings() -> dict[str, Mapping[str, str]]:
-    """Return every reading with its values and what they mean: those of `settings`, and of the search."""
+    """Return every reading of settings and search, with its values and their meanings."""
     return {**READINGS, **SEARCH_READINGS}
 
 
@@ -68,12 +68,12 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """What it is called."""
+        """Its name for people."""
         return "base" if self.reading is None else f"{self.reading} = {self.value}"
 
     @property
     def name(self) -> str:
-        """What its files are called."""
+        """Its name in files."""
         return "base" if self.reading is None else f"{self.reading}_{self.value}"
 
     @property
@@ -174,13 +174,13 @@ class Runs(Record):
 
     @property
     def beat_chance(self) -> int:
-        """How many winners beat chance."""
+        """The number of winners that beat chance."""
         return sum(bool(winner.beats_chance) for winner in self.winners)
 
 
 @dataclass(frozen=True)
 class Findings(Record):
-    """What a variant gave; parts that the reading does not touch are the base's."""
+    """The outcome of a variant; parts that the reading does not touch are the base's."""
 
     variant: Variant
     rules: tuple[Fresh, ...]  # the published rules, each beside chance with its α and its trials
@@ -191,7 +191,7 @@ class Findings(Record):
 
     @classmethod
     def of(cls, variant: Variant, given: Mapping[str, Any], seed: int) -> Findings:
-        """Sum up what the parts gave: the best EPs of all trials, (learners, trials), and evolutions."""
+        """Sum up the parts: the best EPs of all trials, (learners, trials), and the evolutions."""
         n = len(published_rules())
         return cls(
             variant,
@@ -224,12 +224,12 @@ class Findings(Record):
 
     @property
     def beat_chance(self) -> int:
-        """How many of the published rules beat chance."""
+        """The number of published rules that beat chance."""
         return sum(bool(rule.beats_chance) for rule in self.rules)
 
     @cached_property
     def likelihood(self) -> Likelihood:
-        """How likely the published rules are where evolution finds what it found here."""
+        """The likelihood of the published rules, by the winners of the evolution of rules."""
         return Likelihood.of(cast(tuple[Rule, ...], self.dsp.learners), published_rules())
 
     def evolution(self, kind: str) -> Runs:
@@ -258,7 +258,7 @@ class Findings(Record):
 
     @classmethod
     def of_thing(cls, data: Any, thing: Variant, **known: Any) -> Findings:
-        """Read what a variant gave."""
+        """Read the outcome of a variant."""
         if (data["reading"], data["value"]) != (thing.reading, thing.value):
             raise InputError(f"an outcome is of {shown(data['reading'])}, expected {thing.label}")
         return cls._read(data, variant=thing)
@@ -314,7 +314,7 @@ class ReadingStudy(Finished):
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the base, and what was measured of it and of every other value and maze."""
+        """Return the base, and the outcomes of all variants."""
         elites = one_of("elites", data["elites"], ELITES)
         base, maze = Settings.from_dict(data["settings"]), Maze(data["maze"], data["heading"])
         asked = variants(base, GeneticAlgorithm(elites=elites), maze)

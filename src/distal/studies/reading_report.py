@@ -1,4 +1,4 @@
-"""The report of the study of readings: a table for each test, figures, and what the values mean."""
+"""The report of the study of readings: a table for each test, figures, and the meaning of the values."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from distal.base.significance import SIGNIFICANT
-from distal.model.maze import DEFAULT_MAZE, MAZES, maze_name
+from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.search.config import REMEASURED
 from distal.studies.appendix import in_the_paper
 from distal.studies.reading_figures import FIGURES, KINDS, all_figures, paper
 from distal.studies.reading_outcome import EPISODES, Findings, Mean, ReadingStudy, Runs, readings, short_name
 from distal.studies.reading_tests import BINS, PRIOR, SHUFFLES, papers_likelihood
-from distal.studies.report import Block, Heading, Report, Sheet, Text, made_on, minus, p_value, signed
+from distal.studies.report import Block, Heading, Report, Sheet, Text, minus, p_value, run_sheet, signed
 from distal.studies.reproduction import TRIALS
 
 PAPER = "the paper"
-REUSED = "In brackets: the base’s, which the reading does not touch."
+REUSED = (
+    "In brackets: the base’s, which the reading does not touch. Lower is better. Chance: fresh random weights in every episode, "
+    "in the same trials."
+)
 
 
 class ReadingReport(Report[ReadingStudy]):
@@ -37,55 +40,32 @@ class ReadingReport(Report[ReadingStudy]):
     def blocks(self) -> Sequence[Block]:
         """Return the whole page."""
         study = self.outcome
-        scale, finals = study.scale, len(study.maze.finals)
-        base = study.base.variant
-        in_force = ", ".join(f"{reading} = {base.of(reading)}" for reading in readings())
+        base, finals = study.base.variant, len(study.maze.finals)
         meanings = [
             (reading, value, meaning)
             for reading, values in (*readings().items(), ("maze", MAZES))
             for value, meaning in values.items()
         ]
+        in_force = ((f"base: {reading}", base.of(reading)) for reading in (*readings(), "maze"))
         return [
-            Text(introduction(study)),
-            Text(
-                f"Run: `{command(study)}` ({scale.runs} runs of {scale.generations} generations; the scale “paper” has 15 of 300). "
-                f"The base: {in_force}; {study.settings.hidden} hidden neurons, {study.settings.steps} steps an episode; "
-                f"{maze_name(study.maze)}."
-            ),
-            Heading("Every reading"),
-            *tables(study),
-            Text(REUSED),
-            Heading("Figures"),
-            *all_figures(study),
+            Heading("Every reading"), *tables(study), Text(REUSED),
+            Heading("Figures"), *all_figures(study),
             Heading("Values"),
-            Sheet("What the values mean", "", ("reading", "value", "meaning"), meanings, folded=True),
+            Sheet("The values", "", ("reading", "value", "meaning"), meanings, folded=True),
             Heading("Trials"),
-            Text(
-                f"Published rules and chance: {scale.trials * finals} trials each, the same for both. Appendix: "
-                f"{TRIALS * finals} trials of {scale.episodes:,} episodes for each rule. Pairing: {scale.pairs * finals} trials "
-                f"for each pair of a table and a set of numbers. Every winner of an evolution is measured afresh on about "
-                f"{REMEASURED} trials, beside chance on the same. All other trials have {EPISODES} episodes. Seed {study.seed}, "
-                f"Distal {study.version}, engine {study.engine}; {made_on(study.machine, study.seconds)}. All numbers: `study.json`."
+            run_sheet(
+                command(study), "readings", study.version, study.machine, study.seconds,
+                {name: value for name, value in study.scale.to_dict().items() if name in ("runs", "generations")},
+                ("trials of a published rule, and of chance", str(study.scale.trials * finals)),
+                ("trials of a rule in the appendix test", str(TRIALS * finals)),
+                ("episodes of these", f"{study.scale.episodes:,}"),
+                ("trials of a pair of table and numbers", str(study.scale.pairs * finals)),
+                ("fresh trials of a winner, about", str(REMEASURED)),
+                ("episodes of all other trials", str(EPISODES)),
+                ("hidden neurons", str(study.settings.hidden)), ("steps", str(study.settings.steps)),
+                ("engine", study.engine), *in_force,
             ),
         ]  # fmt: skip
-
-
-def introduction(study: ReadingStudy) -> list[str]:
-    """Return what a reading is, what chance is and how to read the tables."""
-    return [
-        "A reading is one way to understand a sentence of the paper that leaves room for several; each is a setting of "
-        "Distal with a few values.",
-        "The study measures a base, and then every other value of every reading and every other maze that has a name, one at "
-        "a time and with the same random seeds, so that a row differs from the base by that alone.",
-        f"EPs are means of the best after {EPISODES} episodes (in the appendix test after {study.scale.episodes:,}), and lower is "
-        f"better: the EP counts the steps to the goal, or {study.settings.steps} plus the distance left, and 5 for every "
-        "step into a pit.",
-        "Chance is a new random network in every episode, which learns nothing, but whose best EP so far falls too: a "
-        "value that is not below chance shows nothing; one below it shows a better search, which is not yet learning.",
-        "If a reading is the paper’s, the published rules should lie well below chance and do, rule by rule, what its appendix "
-        "says; evolution should find rules like the published ones; and the published tables should do better with their own "
-        "numbers than with those of other rules (pairing below 0, with a small p).",
-    ]  # fmt: skip
 
 
 # A column: its heading, the part of the study that it comes from, its cell, and the paper's, if it has one.
@@ -117,7 +97,7 @@ def columns(study: ReadingStudy) -> list[tuple[str, str, list[Column]]]:
     return [
         ("The published rules",
          "Mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: the evolved climbers on fresh "
-         "trials of their own; difference: rules minus chance, paired. Beat it: so many rules are better than chance with "
+         "trials of their own; difference: rules minus chance, paired. Beat it: the number of rules that are better than chance, "
          f"p < {SIGNIFICANT} in the paired t-test.",
          [("chance", "chance", lambda found: _plain(found.chance), ""),
           ("hill climbing", "evolve_hc", lambda found: f"{found.hc.afresh.mean:.1f}", ""),
@@ -169,7 +149,7 @@ def _plain(value: Mean, sign: bool = False) -> str:
 
 
 def command(study: ReadingStudy) -> str:
-    """Return the command that makes the study; of a maze without a name it says FILE."""
+    """Return the command that makes the study; a maze without a name is FILE."""
     words = [f"distal readings --scale {study.scale.name} --seed {study.seed}"]
     base = study.base.variant
     for reading, values in readings().items():

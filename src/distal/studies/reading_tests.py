@@ -1,4 +1,4 @@
-"""Three tests of a system against the paper: what its rules do, what rules evolution finds, what a rule is.
+"""Three tests of a system against the paper: its published rules, the rules that evolution finds, and pairing.
 
 `Fifteen` asks whether the published rules do what the paper says of each after 10,000
 episodes, `Likelihood` whether the rules that evolution finds here are like the published
@@ -79,7 +79,7 @@ class Fifteen(Record):
         return {**super().to_dict(), **derived}
 
     def _check(self) -> None:
-        """Refuse another number of errors than of rules, and an r that is none."""
+        """Refuse different numbers of errors and rules, and an r out of its range."""
         if len(self.fitness) != len(self.errors):
             raise InputError("there are not as many errors as rules")
         if abs(self.r) > 1 + 1e-9:  # a sum of squares may be rounded down
@@ -94,7 +94,7 @@ PRIOR = 12.0  # so many winners' worth of "all values alike", in every row and f
 
 
 def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values: int) -> float:
-    """Return how much likelier rules are by what winners have than with all values alike.
+    """Return the log-likelihood of rules by the genes of winners, less that with all values alike.
 
     Every column is a gene, with values from 0; genes are taken as independent. A value that
     `count` of n winners have has the probability (count + PRIOR / values) / (n + PRIOR).
@@ -122,7 +122,7 @@ def number_genes(rules: Sequence[Rule]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Likelihood(Record):
-    """How likely rules are where evolution finds certain winners, beside all values alike; as logarithms.
+    """The log-likelihood of rules by the genes of certain winners, less that with all values alike.
 
     Attributes:
         tables: Of their 32 changes.

@@ -1,4 +1,4 @@
-"""The file of a study: all that it gave, with what made it."""
+"""The file of a study: its outcome, and how it was made."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MADE = (
 
 @dataclass(frozen=True)
 class Finished(Record):
-    """All that a study gave, as it stands in a file of its own.
+    """The outcome of a study, as its file holds it.
 
     Attributes:
         FORMAT: The word in the file that says what it is, and the version of its form.

@@ -1,8 +1,7 @@
-"""What a study leaves for people: tables, figures and captions, on one page and as files.
+"""Reports of studies: tables, figures and captions, on one page and as files.
 
-A report says its blocks once, in their order; the page in HTML, the same as Markdown, the
-files of figures and tables are made of them. All that it says holds whatever comes out:
-what the numbers mean is for pages that people write.
+A report lists its blocks once; the page in HTML, its Markdown, and the files of figures and tables
+are made from them. Captions hold for any outcome: pages in `docs/` interpret the numbers.
 """
 
 from __future__ import annotations
@@ -67,14 +66,14 @@ def p_value(value: float, equal: str = "") -> str:
 
 
 def verdict(gap: Gap) -> str:
-    """Return what a comparison shows in a word, and its p."""
+    """Return the verdict of a comparison in a word, and its p."""
     return f"{VERDICTS[gap.better]} ({p_value(gap.decisive)})"
 
 
 VERDICTS = {True: "better", None: "not shown", False: "worse"}
 
 
-def made_on(machine: dict[str, Any], seconds: dict[str, float]) -> str:
+def made_on(machine: Mapping[str, Any], seconds: Mapping[str, float]) -> str:
     """Return the machine that a study was made on, and how long it took."""
     card = f"{machine['card']} with " if machine.get("card") else ""
     minutes = sum(seconds.values()) / 60
@@ -263,7 +262,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Folded:
-    """A part of the page with a heading, for those who open it.
+    """A part of the page that is folded below its heading.
 
     Attributes:
         words: The heading.
@@ -286,8 +285,51 @@ class Folded:
 Block = Text | Heading | Sheet | Figure | Folded
 
 
+# The sizes of a scale, as a report names them.
+_SIZES = {
+    "runs": "runs of an evolution",
+    "generations": "generations of a run",
+    "trials": "trials of an evaluation",
+    "episodes": "episodes of a trial",
+    "fresh": "fresh trials of a winner",
+    "tested": "trials of a test",
+    "long": "episodes of the long test",
+    "last": "last episodes",
+}
+
+
+def run_sheet(
+    command: str,
+    page: str,
+    version: str,
+    machine: Mapping[str, Any],
+    seconds: Mapping[str, float],
+    sizes: Mapping[str, Any],
+    *more: tuple[str, str],
+    **look: Any,
+) -> Sheet:
+    """Return the table of how a study was run.
+
+    Args:
+        command: The command that runs it again.
+        page: The page of the documentation that explains the terms and interprets such numbers.
+        version: The version of Distal.
+        machine: A description of the machine.
+        seconds: The time of each stage.
+        sizes: The sizes of its scale, by name.
+        *more: Further rows: what it is, and the value.
+        **look: As in `Sheet`.
+    """
+    rows = [
+        ("command", f"`{command}`"), ("Distal", version), ("machine and time", made_on(machine, seconds)),
+        *((words, f"{sizes[name]:,}") for name, words in _SIZES.items() if name in sizes), *more,
+        ("explained in", f"`docs/{page}.md`"),
+    ]  # fmt: skip
+    return Sheet("How it was run", "", ("", ""), rows, **look)
+
+
 def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
-    """Yield all blocks, those in folded parts too."""
+    """Yield all blocks, including those in folded parts."""
     for block in blocks:
         yield from unfolded(block.blocks) if isinstance(block, Folded) else (block,)
 

@@ -1,4 +1,4 @@
-"""The outcome of a reproduction: the winners, every curve, and the numbers of the paper to set beside them."""
+"""The outcome of a reproduction: winners and curves; and the numbers of the paper."""
 
 from __future__ import annotations
 

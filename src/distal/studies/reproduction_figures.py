@@ -163,7 +163,7 @@ def distribution_100(result: Reproduction) -> Drawing:
 
 
 def every_episode(result: Reproduction) -> Drawing:
-    """Draw the best so far beside what the agent does in the episode itself."""
+    """Draw the best EP so far, the EP of each episode, and the share that reach the goal."""
     from matplotlib.ticker import PercentFormatter  # noqa: PLC0415 - takes a third of a second
 
     figure, panels = grid(1, 3, height=3.0, sharex=True)
@@ -315,7 +315,7 @@ _CHANGES = {-1: "negative", 0: "zero", 1: "positive"}
 
 
 def rule_map(result: Reproduction) -> Drawing:
-    """Draw the 32 changes of all rules as a heat map, and how far the rules agree on each row."""
+    """Draw the 32 changes of all rules as a heat map, and their agreement on each row."""
     from matplotlib.collections import PatchCollection  # noqa: PLC0415 - takes a third of a second
     from matplotlib.patches import Patch, Rectangle  # noqa: PLC0415
     from matplotlib.ticker import PercentFormatter  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The report of a reproduction: every number of the paper beside ours, figures, and the learners."""
+"""The report of a reproduction: every number of the paper with ours, figures, and the learners."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase as fnmatch
 from functools import cached_property
-from statistics import fmean as mean
 from typing import Any, ClassVar
 
 from distal._version import __version__
@@ -20,7 +19,7 @@ from distal.search.config import REMEASURED
 from distal.search.results import Evolved
 from distal.studies.agreement import Line, agreement, behaviours, compare
 from distal.studies.appendix import EPISODES, NARROW
-from distal.studies.report import Block, Folded, Report, Sheet, Text, made_on
+from distal.studies.report import Block, Folded, Report, Sheet, Text, run_sheet
 from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
 from distal.studies.reproduction_figures import all_figures
 
@@ -35,7 +34,16 @@ _HOW = (
     "rule’s. –: the paper reports no such number; rows without a verdict are not counted."
 )
 
-# Of all lines, those that a reader in a hurry wants to see.
+_TERMS = (
+    "Fitness: the best EP so far, averaged over trials; lower is better. Chance: random weights in every episode, whose best EP so "
+    "far falls too. Verdict: whether the paper’s number and ours may be two estimates of the same."
+)
+_FILES = (
+    "All numbers: [results.json](results.json); this page as text: [results.md](results.md); evolved rules: "
+    "`evolved_rules.json`. Figures and tables have links of their own."
+)
+
+# The most important lines.
 _FIRST = (
     "perfect agent: mean distance from the start",
     "DSP rules, best of the last generation: mean over runs",
@@ -89,7 +97,7 @@ class ReproductionReport(Report[Reproduction]):
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The paper's numbers beside ours; their bootstrap intervals take a moment."""
+        """The paper's numbers with ours; their bootstrap intervals take a moment."""
         return compare(self.outcome)
 
     def extras(self) -> Iterator[tuple[str, str]]:
@@ -156,9 +164,8 @@ class ReproductionReport(Report[Reproduction]):
         }
 
     def summary(self) -> Sequence[Sheet | Text]:
-        """Return the most important of the paper's numbers beside ours, on one screen."""
-        episodes = self.outcome.scale.episodes
-        long = f"{EPISODES:,} episodes" + ("" if episodes >= EPISODES else f" (here {episodes:,})")
+        """Return the most important of the paper's numbers with ours, on one screen."""
+        long = f"{min(EPISODES, self.outcome.scale.episodes):,} episodes"
         rows = []
         for words, section, what in _ON_SCREEN:
             found = (one for one in self.lines if fnmatch(one.section, section) and fnmatch(one.what, what))
@@ -172,27 +179,15 @@ class ReproductionReport(Report[Reproduction]):
     def blocks(self) -> Sequence[Block]:
         """Return the whole page."""
         result = self.outcome
-        readings = ", ".join(f"{name} = {getattr(result.settings, name)}" for name in READINGS)
         scale = result.scale
         seconds = [(name.replace("_", " "), f"{value:.1f}") for name, value in result.seconds.items()]
+        in_force = ((name, str(getattr(result.settings, name))) for name in (*READINGS, "hidden", "steps"))
+        command = f"distal reproduce --scale {scale.name} --rules {result.rules} --seed {result.seed}"
         first, *others = all_figures(result)
-        run = Text(
-            f"Run: scale `{scale.name}` ({scale.runs} runs of {scale.generations} generations, tests of "
-            f"{scale.episodes:,} episodes; the paper has 15, 300 and 10,000), {result.rules} rules, seed {result.seed}, "
-            f"Distal {__version__}, engine {result.engine}, {datetime.now(UTC):%Y-%m-%d}. Readings in force: {readings}, "
-            f"elites = {result.elites}; {result.settings.hidden} hidden neurons, {result.settings.steps} steps per episode."
-        )
-        files = Text(
-            "All numbers: [results.json](results.json); this page as text: [results.md](results.md); the rules, where they were "
-            "evolved: `evolved_rules.json`. Figures and tables have links of their own."
-        )
         return [
             first,
-            Text(f"{agreement(self.lines)} {_appendix_words(result)} {_fresh_words(result)}"),
-            _lines_table(
-                "", "", "", [one for one in self.lines if one.what in _FIRST and one.ours is not None]
-            ),
-            Folded("What this is, and how it was run", [Text(introduction(result)), run]),
+            Text(agreement(self.lines)),
+            _lines_table("", "", _TERMS, [one for one in self.lines if one.what in _FIRST and one.ours is not None]),
             Folded("All numbers", [_summary_table(self.lines)]),
             Folded("All figures", others),
             Folded(
@@ -205,52 +200,18 @@ class ReproductionReport(Report[Reproduction]):
                 ],
             ),
             Folded(
-                "Time and files",
+                "How it was run",
                 [
-                    Text(f"{made_on(machine_of(result.engine), result.seconds)}."),
+                    run_sheet(
+                        command, "results", __version__, machine_of(result.engine), result.seconds, scale.to_dict(),
+                        ("date", f"{datetime.now(UTC):%Y-%m-%d}"), ("engine", result.engine),
+                        ("elites", result.elites), *in_force,
+                    ),
                     Sheet("Seconds of every stage", "", ("stage", "seconds"), seconds, folded=True),
-                    files,
+                    Text(_FILES),
                 ],
             ),
-        ]
-
-
-def _appendix_words(result: Reproduction) -> str:
-    """Say what came of the paper's fifteen rules."""
-    found, rows = result.appendix, result.appendix.rows
-    ours, paper = mean(row.ours.value for row in rows), mean(row.paper for row in rows)
-    return (
-        f"The paper's fifteen rules have a mean best EP of {ours:.2f} after {found.episodes:,} episodes here, {paper:.2f} after "
-        f"{EPISODES:,} in the paper; chance, in the same trials, has {mean(row.chance for row in rows):.2f}; lower is better."
-    )
-
-
-def _fresh_words(result: Reproduction) -> str:
-    """Say how rules, climbers and chance did on fresh trials."""
-    rules, climbers = (mean(one.fitness for one in result.fresh[kind]) for kind in ("dsp", "hc"))
-    chances = [one.chance for one in result.fresh["dsp"] if one.chance is not None]
-    chance = f", chance, in the trials of the rules, {mean(chances):.2f}" if chances else ""
-    return (
-        f"In fresh trials of 100 episodes the {result.rules} rules come to {rules:.2f} on average, hill climbing to "
-        f"{climbers:.2f}{chance}."
-    )
-
-
-def introduction(result: Reproduction) -> list[str]:
-    """Return what somebody needs who has not read the paper."""
-    finals, steps = len(result.maze.finals), result.settings.steps
-    return [
-        f"The task: an agent with a small neural network has to find the way through a maze to its goal, one of {finals} final "
-        f"positions, in episodes of {steps} steps; the other final positions are pits.",
-        f"The measure: the episodic performance (EP) counts the steps to the goal, or {steps} plus the distance left, and 5 for "
-        "each step into a pit; lower is better, and fitness is the best EP so far, averaged over trials.",
-        "The learners: delayed synaptic plasticity (DSP), an evolved rule, changes every weight after an episode by what "
-        "its two neurons did and by whether the EP got worse; hill climbing keeps random changes that lower the best EP.",
-        "Chance: random weights in every episode learn nothing, but their best EP so far falls too; a value that is not "
-        "below chance shows nothing, and one below it shows a better search, which is not yet learning.",
-        "A verdict says whether the paper’s number and ours may be two estimates of the same. The paper’s picture of the maze "
-        "is not part of its source; the default maze has the same mean distance. Where the paper is silent, readings decide.",
-    ]
+        ]  # fmt: skip
 
 
 def evolved_rules(result: Reproduction) -> dict[str, Any]:
@@ -277,7 +238,7 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 
 
 def _summary_table(lines: list[Line]) -> Sheet:
-    """Return the paper's numbers beside ours."""
+    """Return the paper's numbers with ours."""
     return _lines_table("summary", "The paper’s numbers and ours", _HOW, lines)
 
 
@@ -289,7 +250,7 @@ def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> 
 
 
 def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
-    """Return the paper's fifteen rules, in its order: its number, ours, and what stands beside it."""
+    """Return the paper's fifteen rules, in its order: the paper's number, ours, chance and variants."""
     found = result.appendix
     verdicts = {line.what: line.verdict for line in lines}
     rows = []
@@ -311,7 +272,7 @@ def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
 
 
 def _learners_table(result: Reproduction, kind: str) -> Sheet:
-    """Return the numbers of the rules, or climbers, and their fitness beside chance, the best first."""
+    """Return the numbers of the rules, or climbers, with fitness and chance, the best first."""
     name, word, title, numbers = {
         "dsp": ("rules_continuous", "rule", f"The {result.rules} DSP rules: numbers and fitness", NUMBERS),
         "hc": ("climbers", "climber", "The hill climbing parameters", hill_climbing.NUMBERS),
@@ -321,8 +282,7 @@ def _learners_table(result: Reproduction, kind: str) -> Sheet:
     for place, k in enumerate(result.ranking(kind), start=1):
         learner, fresh = result.learners[kind][k], result.fresh[kind][k]
         cells = [str(place), result.origin(kind, k), f"{result.fitness(kind)[k, -1]:.2f}"]
-        if evolved:
-            cells.append(f"{result.evolved[kind].winners[k].selected:.2f}")
+        cells.append(f"{result.evolved[kind].winners[k].selected:.2f}" if evolved else "–")
         cells.append(f"{fresh.fitness:.2f} ± {fresh.standard_error:.2f}")
         if fresh.chance is None or fresh.p is None or fresh.superiority is None:  # finished by version 0.1
             cells += ["–"] * 4
@@ -332,13 +292,12 @@ def _learners_table(result: Reproduction, kind: str) -> Sheet:
             cells += [chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}"]
         rows.append([*cells, *(f"{getattr(learner, one):.4f}" for one in numbers)])
     caption = (
-        f"The best first. fitness: after {result.scale.episodes:,} episodes. "
-        + ("selected at 100: the fitness that made it the winner, after 100 episodes. " if evolved else "")
-        + f"re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
-        "p: paired t-test. P(better): the share of trials that are better than chance's, ties half. ±: standard error."
+        f"The best first. fitness: after {result.scale.episodes:,} episodes. selected at 100: the fitness that made it the winner, "
+        f"after 100 episodes. re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
+        "p: paired t-test. P(better): the share of trials that are better than chance’s, ties half. ±: standard error."
     )
     measured = ("re-measured at 100", "chance", "beats chance", "p", "P(better)")
-    columns = (word, "from", "fitness", *["selected at 100"] * evolved, *measured, *numbers)
+    columns = (word, "from", "fitness", "selected at 100", *measured, *numbers)
     return Sheet(title, caption, columns, rows, name)
 
 
@@ -360,7 +319,7 @@ def _discrete_table(result: Reproduction) -> Sheet:
 
 
 def _cells(line: Line) -> list[str]:
-    """Return section, what it is, the paper's number, ours, interval, difference, verdict and note."""
+    """Return the cells of a line: section, name, paper, ours, interval, difference, verdict, note."""
     form = line.written or line.kind
 
     def cell(value: float | str | None) -> str:

@@ -1,7 +1,6 @@
-"""Long work in stages: each is stored in a folder as soon as it is done, and only run if it is missing.
+"""Long work in stages: each is stored in a folder as soon as it is done, and runs only if it is missing.
 
-A study says which stages it has; `Stages` does them. Whose files may be touched is decided
-in `folders`.
+A study plans its stages; `Stages` runs them. `folders` decides which files may be touched.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,7 @@ from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.search.evolve import resume, start
 from distal.search.recorder import Step
-from distal.search.results import Evolved
+from distal.search.results import Evolved, Winner
 from distal.search.run_folder import damaged, read_run, run_files
 from distal.tasks.switching import Switch
 from distal.tasks.task import Task
@@ -96,6 +95,11 @@ def evolution_stage(name: str, title: str, config: Config, **more: Any) -> Stage
     return Stage(name, title, episodes, config.learner, config.runs, cost=cost, **more)
 
 
+def best_winner(evolved: Evolved) -> Winner:
+    """Return the winner with the lowest re-measured fitness of all runs."""
+    return min(evolved.winners, key=lambda winner: winner.remeasured)
+
+
 @dataclass(frozen=True)
 class Event:
     """The progress of a stage.
@@ -111,52 +115,12 @@ class Event:
     detail: str = ""
 
 
-def outline(plan: Iterable[Stage]) -> dict[Stage, list[Stage]]:
-    """Return the stages that people see, each with those that it stands for."""
-    groups: dict[str, list[Stage]] = {}
-    for stage in plan:
-        groups.setdefault(stage.group or stage.name, []).append(stage)
-    return {
-        Stage(name, stages[0].heading or name, sum(one.episodes for one in stages), stages[0].learner)
-        if stages[0].group
-        else stages[0]: stages
-        for name, stages in groups.items()
-    }
-
-
 def runner_for(stage: Stage, runner: Runner) -> Runner:
-    """Return what runs a stage; the engine that it needs has the same executor, or a process per core."""
+    """Return the runner of a stage; an engine of its own has the same executor, or a process per core."""
     if stage.engine is None:
         return runner
     workers = runner.workers or (available_cores() if runner.executor is None else None)
     return Runner(stage.engine, workers, runner.executor)
-
-
-class Groups:
-    """Hears of every stage and tells of the one that people see, which stands for its whole group.
-
-    Args:
-        plan: All stages.
-        progress: Called with an event of a stage that people see.
-    """
-
-    def __init__(self, plan: Iterable[Stage], progress: Callable[[Event], None]) -> None:
-        self.progress = progress
-        self.whole = {one.name: (shown, stages) for shown, stages in outline(plan).items() for one in stages}
-        self.done: dict[str, float] = {}
-
-    def __call__(self, event: Event) -> None:
-        """Hear of a stage."""
-        shown, stages = self.whole[event.stage.name]
-        if shown is event.stage:
-            self.progress(event)
-            return
-        self.done[event.stage.name] = event.done
-        done = [self.done.get(stage.name, 0.0) for stage in stages]
-        share = sum(part * stage.episodes for part, stage in zip(done, stages, strict=True))
-        ended = all(part == 1 for part in done)
-        detail = "" if ended else f"{event.stage.title} {event.detail}".rstrip()
-        self.progress(Event(shown, 1 if ended else min(share / shown.episodes, 0.999), detail))
 
 
 class Stages:
@@ -171,7 +135,7 @@ class Stages:
     ) -> None:
         self.stages = {stage.name: stage for stage in plan}
         self.runner, self.folder = runner, folder
-        self.progress = None if progress is None else Groups(plan, progress)
+        self.progress = progress
         self._others: dict[str, Runner] = {}
         self.seconds: dict[str, float] = {}
         if folder is not None:
@@ -183,29 +147,23 @@ class Stages:
         stage = self.stages[name]
         self.tell(stage, 0)
 
-        worked, told_of, within, detail = False, -1, 0, ""
+        worked, done, detail = False, 0, ""
 
-        def share() -> float:
-            """Return how much is done: whole generations, and episodes of the one that is under way."""
-            generation = told_of + 1
-            before = config.spent(told_of) if told_of >= 0 else 0
-            size = config.runs * max(1, config.spent(min(generation, config.generations)) - before)
-            begin, end = max(0.0, told_of + 0.9), min(told_of + 1.9, config.generations + 0.99)
-            return (begin + (end - begin) * min(1.0, within / size)) / (config.generations + 1)
+        def reach(episodes: int) -> None:
+            """Tell of the episodes that are done, if they are more than before."""
+            nonlocal done
+            done = max(done, episodes)
+            self.tell(stage, min(0.99, done / stage.episodes), detail)
 
         def told(step: Step) -> None:
-            nonlocal worked, told_of, within, detail
-            worked, told_of, within = True, step.generation, 0
-            rate = step.evaluations / step.seconds
+            nonlocal worked, detail
+            worked, rate = True, step.evaluations / step.seconds
             detail = f"best {min(step.best):.1f} mean {step.mean:.1f} {rate:.0f}/s"
-            self.tell(stage, share(), detail)
+            reach(config.runs * config.spent(step.generation))
 
-        def advance(episodes: int) -> None:
-            nonlocal within
-            within += episodes
-            self.tell(stage, share(), detail)
-
-        runner = self.runner_of(stage).telling(None if self.progress is None else advance)
+        runner = self.runner_of(stage).telling(
+            None if self.progress is None else lambda more: reach(done + more)
+        )
 
         out = None if self.folder is None else self.folder.path / stage.folder
         if out is not None and (out / "config.json").exists():
@@ -300,7 +258,7 @@ class Stages:
         return curves
 
     def runner_of(self, stage: Stage) -> Runner:
-        """Return what runs a stage."""
+        """Return the runner of a stage."""
         if stage.engine is None:
             return self.runner
         if stage.engine not in self._others:
@@ -308,7 +266,7 @@ class Stages:
         return self._others[stage.engine]
 
     def _took(self, stage: str, seconds: float) -> None:
-        """Note how long a stage took."""
+        """Note the time of a stage."""
         self.seconds[stage] = seconds
         if self.folder is not None:
             self.folder.mend_text(SECONDS, to_json(self.seconds) + "\n")
@@ -333,7 +291,7 @@ def _stored_seconds(path: Path) -> dict[str, float]:
 def _stored_curves(
     path: Path, key: str, shape: tuple[int, int, int], kind: np.dtype[Any] = _WHOLE, lowest: float = 0
 ) -> EPs | None:
-    """Return the curves in a file, if they are what would be run now, and as large."""
+    """Return the curves in a file, if they were made from the same and have the right size."""
     # bytes, without the headers
     expected = {"curves.npy": kind.itemsize * int(np.prod(shape)), "key.npy": 4 * len(key)}
     try:

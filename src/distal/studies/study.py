@@ -11,8 +11,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar
 
 from distal import engines
 from distal._version import __version__
@@ -27,16 +28,16 @@ from distal.model.maze import MAZES, Maze, maze
 from distal.model.settings import Settings
 from distal.search.contents import summary
 from distal.search.genetic import ELITES, GeneticAlgorithm
-from distal.studies.following import followed
+from distal.studies.outline import followed, outline
 from distal.studies.report import Report
-from distal.studies.stages import SECONDS, Event, Stage, Stages, outline, runner_for
+from distal.studies.stages import SECONDS, Event, Stage, Stages, runner_for
 
 Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much a study runs; each study says which of the sizes it has.
+    """The sizes of a study; a size that a study does not have is 0.
 
     Attributes:
         name: The word for it.
@@ -81,6 +82,15 @@ class Scale:
             name: checks.integer(name, value, 0) for name, value in given.items() if name != "name"
         }
         return cls(checks.text("scale", given["name"]), **found)
+
+
+class How(TypedDict, total=False):
+    """The arguments of `Study.run`, as the functions of studies pass them on."""
+
+    engine: str | Runner | None
+    out: str | Path | None
+    force: bool
+    progress: Callable[[Event], None] | bool | None
 
 
 @dataclass(frozen=True)
@@ -145,11 +155,11 @@ class Study(ABC, Generic[Outcome]):
 
     @abstractmethod
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON."""
+        """Return the options that decide the results, ready for JSON."""
 
     @abstractmethod
     def work(self, stages: Stages) -> Outcome:
-        """Do all stages that are missing, and return what they gave."""
+        """Run all stages that are missing, and return the outcome."""
 
     def asked_with(self, options: Mapping[str, object]) -> Self:
         """Return the study with the options of its command, by name, if it records them."""
@@ -173,7 +183,7 @@ class Study(ABC, Generic[Outcome]):
         return tuple(dict.fromkeys((self.file, SECONDS, *stages, *self.report_class.files())))
 
     def seconds(self, runner: Runner) -> dict[str, float]:
-        """Return about how long each stage takes that people see, by its name; nothing is run."""
+        """Return the estimated time of each stage that people see, by its name; nothing is run."""
         runner = self.runner(runner)
 
         def taken(stage: Stage) -> float:
@@ -207,16 +217,12 @@ class Study(ABC, Generic[Outcome]):
         checks.flag("force", force)
         terminal.checked(progress)
         runner = Runner.of(engine)
-        shown = list(outline(self.plan))
-        with (
-            self.opened(folder, force) as kept,
-            followed(progress, self.name, shown, lambda: self.seconds(runner)) as told,
-        ):
-            return self.do(runner, kept, told)
+        with self.opened(folder, force) as kept:
+            return self.do(runner, kept, progress)
 
     @contextmanager
     def opened(self, out: Path | None, force: bool = False) -> Iterator[Folder | None]:
-        """Make a folder that of this study, if one is named, and keep other processes out of it meanwhile."""
+        """Open the folder of the study, if one is named; other processes are kept out of it."""
         self.check_memory()
         if out is None:
             yield None
@@ -228,18 +234,18 @@ class Study(ABC, Generic[Outcome]):
             folder.mend_text(self.file, to_json(self._described) + "\n")
             yield folder
 
-    def do(
-        self, runner: Runner, kept: Folder | None = None, progress: Callable[[Event], None] | None = None
-    ) -> Outcome:
-        """Run what is missing in an open folder."""
-        return self.work(Stages(self.plan, self.runner(runner), progress, kept))
+    def do(self, runner: Runner, kept: Folder | None = None, progress: Any = None) -> Outcome:
+        """Run what is missing in an open folder; `progress` as in `run`, or `LINES`, from a command."""
+        estimate = partial(self.seconds, runner)
+        with followed(progress, self.name, self.plan, estimate, runner.executor) as told:
+            return self.work(Stages(self.plan, self.runner(runner), told, kept))
 
     @property
     def _described(self) -> dict[str, Any]:
         return {"format": self.format, **self.asked()}
 
     def _known(self, path: Path, force: bool) -> tuple[str, ...]:
-        """Return our files in a folder; refuse one that is not ours or for something else; change nothing."""
+        """Return our files in a folder; refuse one that is not ours or of other options; change nothing."""
         if path.exists() and not path.is_dir():
             raise InputError(f"{str(path)!r} is a file, expected a folder")
         known = known_files(path, self.report_class.holds, self.files)
@@ -252,7 +258,7 @@ class Study(ABC, Generic[Outcome]):
         return known
 
     def _check_description(self, folder: Path) -> None:
-        """Refuse a folder in which something else was asked for, and name what is different."""
+        """Refuse a folder of other options, and name them."""
         path, holds = inside(folder, self.file), self.report_class.holds
         if not path.exists():  # interrupted before the first file
             return
@@ -290,11 +296,11 @@ class Scaled(Study[Outcome]):
 
     @property
     def size(self) -> Scale:
-        """How much is run."""
+        """The scale."""
         return self.SCALES[self.scale]
 
     def made(self, stages: Stages) -> dict[str, Any]:
-        """Return what every outcome says of how it was made."""
+        """Return the fields of an outcome that say how it was made."""
         engine = stages.runner.engine
         return {
             "version": __version__, "seed": self.seed, "engine": engine,
@@ -302,7 +308,7 @@ class Scaled(Study[Outcome]):
         }  # fmt: skip
 
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON."""
+        """Return the options that decide the results, ready for JSON."""
         return {"scale": self.scale, "seed": self.seed}
 
 
@@ -327,7 +333,7 @@ class Based(Scaled[Outcome]):
         checks.instance("maze", self.maze, Maze, "a Maze")
 
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON."""
+        """Return the options that decide the results, ready for JSON."""
         return {
             "scale": self.scale,
             "elites": self.elites,
@@ -339,7 +345,7 @@ class Based(Scaled[Outcome]):
 
 
 def _option(name: str, value: object) -> str:
-    """Name an option of a study, with its value if that is short; a maze by the name that it has."""
+    """Return the name of an option, with its value if that is short; a maze by its name."""
     known = {} if name != "maze" else {word: list(maze(word).picture) for word in MAZES}
     word = next((word for word, picture in known.items() if picture == value), value)
     return f"{name} {word}" if isinstance(word, str | int) else name

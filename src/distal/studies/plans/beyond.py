@@ -6,11 +6,9 @@ re-measured fitness is tested in trials that no search has seen, with hill climb
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -38,8 +36,8 @@ from distal.studies.beyond_plan import (
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Corrected, Gap
 from distal.studies.registry import register
-from distal.studies.stages import Event, Stage, Stages, evolution_stage
-from distal.studies.study import Option, Scale, Scaled
+from distal.studies.stages import Stage, Stages, evolution_stage
+from distal.studies.study import How, Option, Scale, Scaled
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ class Beyond(Scaled[BeyondStudy]):
         return BeyondReport(outcome, self.other)
 
     def runner(self, given: Runner) -> Runner:
-        """Hand what an engine cannot run to the next that can: not every card takes 160 hidden neurons."""
+        """Return a runner that falls back: not every card can run 160 hidden neurons."""
         return given.falling_back()
 
     @cached_property
@@ -157,7 +155,7 @@ class Beyond(Scaled[BeyondStudy]):
         return list(found.values())
 
     def work(self, stages: Stages) -> BeyondStudy:
-        """Do all stages that are missing."""
+        """Run all stages that are missing."""
         evolved: dict[str, Evolved] = {}
         outcomes = []
         for position, question in enumerate(QUESTIONS):
@@ -185,7 +183,7 @@ class _Trials:
     evolved: dict[str, Evolved]
 
     def outcome(self) -> QuestionOutcome:
-        """Do all tests that are missing, and sum them up."""
+        """Run all tests that are missing, and sum them up."""
         size, eps, by_chances = self.size, dict[str, EPs](), dict[str, EPs]()
         for test in _tests(self.question):
             learners = [Evolution.of(self.evolved[case.evolution]).learner for case in test.cases]
@@ -214,7 +212,7 @@ class _Trials:
         return QuestionOutcome(self.question, rows, dict(zip(pairs, compared, strict=True)), runs)
 
     def _runs(self) -> dict[str, dict[str, tuple[float, ...]]]:
-        """Return what the winners of all runs are compared by."""
+        """Return the scores of the winners of all runs."""
         question = self.question
         winners = {name: self.evolved[name].winners for name in question.compared}
         if question.everyone is None:
@@ -242,27 +240,16 @@ class _Trials:
         )  # fmt: skip
 
 
-def study_beyond(
-    scale: str = "quick",
-    *,
-    seed: int = 0,
-    out: str | Path | None = None,
-    force: bool = False,
-    engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | bool | None = None,
-) -> BeyondStudy:
-    """Test rules beyond the paper: other neurons, networks and mazes, keeping, goals that move.
+def study_beyond(scale: str = "quick", *, seed: int = 0, **how: Unpack[How]) -> BeyondStudy:
+    """Test rules beyond the paper: other neurons, networks and mazes, retention, and moving goals.
 
     `write_report` writes the report.
 
     Args:
         scale: "quick", or "paper" for as many runs and generations as the paper has.
         seed: The seed of all random numbers.
-        out: As in `reproduce`.
-        force: As in `reproduce`.
-        engine: As in `reproduce`. Work that it cannot run goes to the next engine that can.
-        progress: Called with an `Event` as the questions proceed. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        **how: `engine`, `out`, `force` and `progress`, as in `reproduce`. Work that the engine cannot run
+            goes to the next that can.
 
     Returns:
         One outcome for each question.
@@ -270,4 +257,4 @@ def study_beyond(
     Raises:
         InputError: If an argument is wrong, or the folder cannot be used.
     """
-    return Beyond(scale=scale, seed=seed).run(engine, out=out, force=force, progress=progress)
+    return Beyond(scale=scale, seed=seed).run(**how)

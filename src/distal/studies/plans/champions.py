@@ -8,7 +8,6 @@ and no choice depends on them.
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,7 @@ from distal.engines import Runner, pace
 from distal.engines.batch import EPs
 from distal.evaluation.trials import chosen_task, per_goal, settings_in
 from distal.learners import Learner, chance_for
-from distal.model.draws import MAX_COUNT, MAX_SEED, child_seed, child_seeds, held_out_seed
+from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds, held_out_seed
 from distal.model.settings import Settings, SettingsDict
 from distal.search import racing
 from distal.search.config import Config
@@ -36,6 +35,7 @@ from distal.search.evolve import estimate
 from distal.search.fitness import measure
 from distal.search.genotypes import Finalists, Genotypes
 from distal.search.results import Evolved
+from distal.studies.budget import BRED_FINALISTS, FINALISTS, Budget
 from distal.studies.champion import (
     RECORD,
     RULE,
@@ -45,25 +45,15 @@ from distal.studies.champion import (
     read_champion,
     write_champion,
 )
-from distal.studies.prizes import PRIZES, Prize
+from distal.studies.prizes import PRIZES
 from distal.studies.registry import register
 from distal.studies.stages import SECONDS, Event, Stage, Stages
 from distal.studies.study import Option, Study
 from distal.tasks.sources import AnyTask
 from distal.tasks.task import Task
 
-FINALISTS = 10  # of each run
-BRED_FINALISTS = 64  # of those that were bred together
-MOST_RUNS = 128
-LEAST_RUNS = 4
 _SEARCH, _BREED, _RACE, _OWN, _CHANCE = "search", "breed", "race", "held_out", "held_out_chance"
-_FOR_RUNS = 0.75  # of the budget, if it is enough to breed their finalists together
-_FOR_RACE = 0.1  # of the budget, at most; what is left is for breeding
-_LEAST_BREEDING = 10  # generations
-_LAST_HEAT = 4  # contenders, about
-_FIRST_HEAT = 400  # trials for each goal in the first heat of the last race, at most
 _PART = 11  # of a seed, for the last race
-_BREEDING = 12  # of a seed, for the seed of the breeding
 
 
 @register
@@ -129,7 +119,7 @@ class Champions(Study[Champion]):
         if not 0 < self.budget < 2**63:
             raise InputError(f"budget is {self.budget:g}, expected more than 0 and less than 2^63 episodes")
         self.judged.measure.check_task(self.judged.task, self.judged.settings)
-        least = self.searching + self.breeding + self.last_race
+        least = self.divided.searching + self.divided.breeding + self.divided.last_race
         if least > self.budget:
             raise InputError(
                 f"budget is {self.budget:g}, but the search and the last race take {least:,} episodes; "
@@ -137,119 +127,44 @@ class Champions(Study[Champion]):
             )
 
     def check_memory(self) -> None:
-        """Refuse what would not fit in memory: the search, the last race, or the held-out trials."""
+        """Refuse a search, last race or held-out trials that would not fit in memory."""
         config, goals = self.judged, len(self.task.goals)
         estimate(self.config).check()
         if self.bred is not None:
             estimate(self.bred).check()
-        trials = racing.largest(self.contenders, self.first_heat, self.heats) * goals
+        trials = racing.largest(self.divided.contenders, self.divided.first_heat, self.divided.heats) * goals
         kept = config.episodes if config.measure.needs_ep else 1
         memory.evolution(
-            sum(config.genes), runs=1, population=self.contenders, generations=0, trials=trials,
+            sum(config.genes), runs=1, population=self.divided.contenders, generations=0, trials=trials,
             fresh=0, episodes=config.episodes, kept=kept,
         ).check()  # fmt: skip
         memory.held_out(self.held_out_trials * goals, config.episodes, kept=kept).check()
 
     # ------------------------------------------------------------------ what a budget allows
 
-    @property
-    def aim(self) -> Prize:
-        """What the champion is the best at."""
-        return PRIZES[self.prize]
-
     @cached_property
     def judged(self) -> Config:
-        """What candidates are judged by in the end, and a run of the search of no length."""
-        aim = self.aim
+        """The final measure of candidates, as a run without generations."""
+        prize = PRIZES[self.prize]
         return Config(
-            self.learner, 1, 0, aim.trials, aim.episodes, self.seed, aim.search, self.settings, self.task,
-            fitness=aim.fitness,
+            self.learner, 1, 0, prize.trials, prize.episodes, self.seed, prize.search, self.settings, self.task,
+            fitness=prize.fitness,
         )  # fmt: skip
 
     @cached_property
-    def _run(self) -> Config:
-        """A run of the search, of no length."""
-        return replace(self.judged, fitness=self.aim.run_fitness or self.aim.fitness)
+    def divided(self) -> Budget:
+        """The parts of the search that the budget allows."""
+        return Budget.divided(self.budget, self.runs, PRIZES[self.prize], self.judged)
 
-    @cached_property
+    @property
     def config(self) -> Config:
-        """The search: as many runs of the usual length as the budget allows, or fewer and shorter ones."""
-        one = self._run
-        share = (_FOR_RUNS if self._breeds else 1 - _FOR_RACE) * self.budget
-        usual = int(share // one.spent(self.aim.generations))
-        runs = self.runs if self.runs is not None else max(LEAST_RUNS, min(usual, MOST_RUNS))
-        if share / runs < one.spent(0):
-            searched = runs * one.spent(0)
-            raced = searched + self._race_cost(FINALISTS * runs, 1)
-            least = max(math.ceil(searched / (1 - _FOR_RACE)), raced)
-            raise InputError(
-                f"budget is {self.budget:g}, but {counted(runs, 'run')} and the last race take at least "
-                f"{least:,} episodes; give at least that"
-            )
-        return replace(one, runs=runs, generations=one.affordable(share / runs))
+        """The independent runs."""
+        return self.divided.config
 
-    @cached_property
-    def _breeding(self) -> Config:
-        """The search that breeds finalists, of no length and without them."""
-        seed = child_seed(self.seed, 0, 0, _BREEDING)
-        return replace(self.judged, search=self.aim.breeding, trials=self.aim.breeding_trials, seed=seed)
-
-    @cached_property
-    def _kept_for_race(self) -> float:
-        """Episodes that breeding leaves to the last race."""
-        least, most = (self._race_cost(BRED_FINALISTS, first) for first in (1, _FIRST_HEAT))
-        return max(least, min(_FOR_RACE * self.budget, most))
-
-    @cached_property
-    def _breeds(self) -> bool:
-        """Whether the budget is enough for runs of the usual length and for breeding their finalists."""
-        runs = (self.runs or LEAST_RUNS) * self._run.spent(self.aim.generations)
-        left = (1 - _FOR_RUNS) * self.budget - self._kept_for_race
-        return _FOR_RUNS * self.budget >= runs and left >= self._breeding.spent(_LEAST_BREEDING)
-
-    @cached_property
+    @property
     def bred(self) -> Config | None:
         """The search that breeds the finalists of all runs together; None if the budget is too small."""
-        if not self._breeds:
-            return None
-        left = self.budget - self.searching - self._kept_for_race
-        return replace(self._breeding, generations=self._breeding.affordable(left))
-
-    @property
-    def searching(self) -> int:
-        """Episodes of all runs of the search."""
-        return self.config.runs * self.config.spent(self.config.generations)
-
-    @property
-    def breeding(self) -> int:
-        """Episodes of breeding the finalists of all runs together."""
-        return 0 if self.bred is None else self.bred.spent(self.bred.generations)
-
-    @property
-    def contenders(self) -> int:
-        """How many are in the last race, at most."""
-        return FINALISTS * self.config.runs if self.bred is None else BRED_FINALISTS
-
-    @property
-    def heats(self) -> int:
-        """Heats of the last race, after the first."""
-        return _heats(self.contenders)
-
-    @property
-    def first_heat(self) -> int:
-        """Trials for each goal in the first heat: what is left of the budget."""
-        left = self.budget - self.searching - self.breeding
-        return int(min(_FIRST_HEAT, max(1, left // self._race_cost(self.contenders, 1))))
-
-    @property
-    def last_race(self) -> int:
-        """Episodes of the last race, at most."""
-        return self._race_cost(self.contenders, self.first_heat)
-
-    def _race_cost(self, contenders: int, first: int) -> int:
-        """Return the episodes of a last race with so many trials for each goal in its first heat."""
-        trials = racing.cost(contenders, first, _heats(contenders))
-        return trials * len(self.task.goals) * self.judged.episodes
+        return self.divided.bred
 
     @property
     def held_out_trials(self) -> int:
@@ -264,12 +179,14 @@ class Champions(Study[Champion]):
         config = self.config
         held = self.held_out_trials * len(self.task.goals) * config.episodes
         runs = f"search: {counted(config.runs, 'run')} of {counted(config.generations, 'generation')}"
-        stages = [Stage(_SEARCH, runs, self.searching, self.learner, config.runs)]
+        stages = [Stage(_SEARCH, runs, self.divided.searching, self.learner, config.runs)]
         if self.bred is not None:
             words = f"their finalists bred together for {counted(self.bred.generations, 'generation')}"
-            stages.append(Stage(_BREED, words, self.breeding, self.learner, 1))
+            stages.append(Stage(_BREED, words, self.divided.breeding, self.learner, 1))
         stages += [
-            Stage(_RACE, f"race of {self.contenders} finalists", self.last_race, self.learner),
+            Stage(
+                _RACE, f"race of {self.divided.contenders} finalists", self.divided.last_race, self.learner
+            ),
             Stage(_OWN, "the champion on held-out trials", held, self.learner),
             Stage(_CHANCE, "chance on the same trials", held, "chance"),
         ]
@@ -283,7 +200,7 @@ class Champions(Study[Champion]):
         return (self.file, SECONDS, RULE, RECORD, *stages)
 
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON."""
+        """Return the options that decide the results, ready for JSON."""
         config, bred = self.config.to_dict(), self.bred
         settings = {name: config.pop(name) for name in self.settings.to_dict()}
         config.pop("distal")
@@ -340,7 +257,11 @@ class Champions(Study[Champion]):
         if stored is None:
             raced = self._race(stages, contenders)
             winner, selected = found[raced.winner], float(raced.fitness[raced.winner])
-            spent = self.searching + self.breeding + int(raced.trials.sum()) * self.judged.episodes
+            spent = (
+                self.divided.searching
+                + self.divided.breeding
+                + int(raced.trials.sum()) * self.judged.episodes
+            )
         else:
             same = [one for one in found if self._named(one) == stored.learner]
             if not same:
@@ -387,7 +308,7 @@ class Champions(Study[Champion]):
         return learner if learner.bare else learner.named(f"prize {self.prize}, seed {self.seed}")
 
     def _search(self, stages: Stages, kept: Folder) -> tuple[Evolved, Genotypes]:
-        """Return the runs, and their finalists; those of the breeding if the budget allows it."""
+        """Return the runs, and the finalists: of the breeding, if the budget allows it."""
         evolved = stages.evolve(_SEARCH, self.config)
         finalists = _gathered(finalists_in(kept.path / _SEARCH, FINALISTS))
         if self.bred is not None:
@@ -408,10 +329,12 @@ class Champions(Study[Champion]):
             seeds = child_seeds(config.seed, parts)
             found = measure(config, config.decode(contenders[places]), seeds, trials, stages.runner)
             done += found.size * config.episodes
-            stages.tell(stage, min(0.999, done / stage.episodes), f"heat {heat + 1} of {self.heats + 1}")
+            stages.tell(
+                stage, min(0.999, done / stage.episodes), f"heat {heat + 1} of {self.divided.heats + 1}"
+            )
             return found
 
-        raced = racing.race(scores, [len(contenders)], self.first_heat, self.heats)
+        raced = racing.race(scores, [len(contenders)], self.divided.first_heat, self.divided.heats)
         stages.tell(stage, 1)
         return raced
 
@@ -431,11 +354,6 @@ class Champions(Study[Champion]):
             return judge.judged(values[:, -1], target), values[:, -1]
 
         return HeldOut.of(scores(_OWN, winner), scores(_CHANCE, chance_for(winner)), target)
-
-
-def _heats(contenders: int) -> int:
-    """Return the heats of a last race, after the first."""
-    return max(0, math.ceil(math.log2(contenders / _LAST_HEAT)))
 
 
 def _gathered(groups: Sequence[Finalists]) -> Genotypes:

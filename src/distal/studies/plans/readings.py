@@ -106,7 +106,7 @@ class Readings(Based[ReadingStudy]):
         return found
 
     def check_memory(self) -> None:
-        """Refuse what the machine's free memory does not hold: all pairs at once, and an evolution."""
+        """Refuse more than the machine's free memory holds: all pairs at once, and an evolution."""
         largest = max(self.variants, key=lambda variant: len(variant.maze.finals))
         trials = len(published_rules()) ** 2 * self.size.pairs * len(largest.maze.finals)
         evolution = estimate(self.config("dsp", largest))
@@ -122,7 +122,7 @@ class Readings(Based[ReadingStudy]):
         )  # fmt: skip
 
     def work(self, stages: Stages) -> ReadingStudy:
-        """Do all stages that are missing."""
+        """Run all stages that are missing."""
         base: dict[str, Any] = {}
         found = []
         for variant in self.variants:  # what a reading does not touch is the base's
@@ -135,7 +135,7 @@ class Readings(Based[ReadingStudy]):
         )  # fmt: skip
 
     def _part(self, part: str, variant: Variant, stages: Stages) -> Any:
-        """Return what a part gives: the best EP of every trial, (learners, trials), or an evolution."""
+        """Return the output of a part: the best EP of every trial, (learners, trials), or an evolution."""
         name, size, rules = f"{part}_{variant.name}", self.size, published_rules()
         if part.startswith("evolve_"):
             return stages.evolve(name, self.config(part.removeprefix("evolve_"), variant))

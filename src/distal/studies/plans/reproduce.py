@@ -87,11 +87,11 @@ class Experiments(Based[Reproduction]):
         object.__setattr__(self, "rules", one_of("rules", self.rules, RULES))
 
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON."""
+        """Return the options that decide the results, ready for JSON."""
         return {"scale": self.scale, "rules": self.rules, **super().asked()}
 
     def check_memory(self) -> None:
-        """Refuse what the machine's free memory does not hold: the curves of all tests, and an evolution."""
+        """Refuse more than the machine's free memory holds: the curves of all tests, and an evolution."""
         tested = sum(stage.episodes for stage in self.plan if stage.name.startswith("test_"))
         evolution = estimate(self.config("dsp", self.elites))
         parts = {"curves": memory.EP * tested, **evolution.parts}
@@ -113,7 +113,7 @@ class Experiments(Based[Reproduction]):
         return [replace(stage, cost=cost) for stage in stages]
 
     def _evolutions(self) -> Iterator[Stage]:
-        """Yield the evolutions with both readings of elites, and what stands for that of published rules."""
+        """Yield the evolutions with both readings of elites; of published rules, fresh trials instead."""
         size = self.size
         for suffix, reading in (("", self.elites), ("_otherwise", other_elites(self.elites))):
             for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing")):
@@ -127,7 +127,7 @@ class Experiments(Based[Reproduction]):
             yield Stage("afresh_chance", "chance for them", episodes, "chance")
 
     def _learners(self, kind: str) -> int:
-        """Return how many rules ("dsp") or climbers ("hc") are tested."""
+        """Return the number of rules ("dsp") or climbers ("hc") that are tested."""
         return len(published_rules()) if (self.rules, kind) == ("published", "dsp") else self.size.runs
 
     def _tests(self) -> Iterator[Stage]:
@@ -163,7 +163,7 @@ class Experiments(Based[Reproduction]):
     # -------------------------------------------------------------- the work
 
     def work(self, stages: Stages) -> Reproduction:
-        """Do all stages that are missing."""
+        """Run all stages that are missing."""
         test, episodes = partial(self._test, stages), self.size.episodes
         evolved: dict[str, Evolved] = {}
         fresh: dict[str, tuple[Fresh, ...]] = {}
@@ -224,7 +224,7 @@ class Experiments(Based[Reproduction]):
         )
 
     def _afresh(self, stages: Stages, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
-        """Return how rules do on many trials, beside chance on the same ones."""
+        """Return the scores of rules in many trials, with chance in the same ones."""
         chance = tuple(chance_for(learner) for learner in learners)
         own, by_chance = (
             self._test(stages, f"afresh_{name}", those, AFRESH, 100, trials=_MANY, record=(100,))[:, :, -1]
@@ -244,7 +244,7 @@ class Experiments(Based[Reproduction]):
         maze: Maze | None = None,
         **more: Any,
     ) -> NDArray[np.int32]:
-        """Return the curves of test `number`, in the maze that is asked for if none is named."""
+        """Return the curves of test `number`, in the study's maze if none is named."""
         seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
         return stages.test(
             stage, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze or self.maze),

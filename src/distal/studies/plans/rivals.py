@@ -7,15 +7,12 @@ inverted. All learners of a task have the same trials.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
-from distal.base.checks import InputError, counted
-from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner
+from distal.base.checks import counted
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import chance_for
@@ -26,33 +23,16 @@ from distal.studies.problems import PROBLEMS as ALL
 from distal.studies.problems import Problem
 from distal.studies.records import Finished
 from distal.studies.registry import register
-from distal.studies.report import (
-    Block,
-    Figure,
-    Heading,
-    Report,
-    Sheet,
-    Text,
-    made_on,
-    mean,
-    minus,
-    percent,
-    share,
-    verdict,
-)
-from distal.studies.stages import Event, Stage, Stages, evolution_stage
-from distal.studies.study import Scale, Scaled
-from distal.studies.tested import Planned, ProblemOutcome, Tested, about, panels
+from distal.studies.report import Sheet, Text, mean, minus, percent, run_sheet, share, verdict
+from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
+from distal.studies.study import How, Scale, Scaled
+from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 MARKS = (100, 1_000, 10_000)  # episodes after which learners are compared
 RIVALS = 10  # the last number of the part that seeds of the study come from; the first is the task
 FLIP = 0.1  # the share of rewards that are turned round in the test of robustness
-SHOWN = 10, 30  # the episode at which the figure begins, and the one from which on it has room for all means
 TABLE = "dsp"  # the kind that all others are compared with
 
 _BY_NAME = {problem.name: problem for problem in ALL}
@@ -72,12 +52,9 @@ PROBLEMS = (
 
 
 @dataclass(frozen=True)
-class Kind:
-    """A kind of learner in the study: its name in tables, its line in the figure, and what has to run it."""
+class Kind(Line):
+    """A kind of learner in the study: its line in the figure, and the engine that has to run it, if any."""
 
-    words: str
-    colour: str
-    style: str = "-"
     engine: str | None = "steps"
 
 
@@ -111,14 +88,11 @@ class Rival(Tested):
 
 @dataclass(frozen=True)
 class RivalOutcome(ProblemOutcome):
-    """What was measured in a task, by the kind of learner."""
+    """The measurements in a task, by the kind of learner."""
+
+    LEARNERS: ClassVar[Mapping[str, object]] = KINDS
 
     tested: dict[str, Rival]
-
-    def _check(self) -> None:
-        """Refuse an outcome without one of the learners."""
-        if set(self.tested) != set(KINDS):
-            raise InputError(f"tested are {', '.join(self.tested)}, expected {', '.join(KINDS)}")
 
 
 @dataclass(frozen=True)
@@ -152,7 +126,7 @@ class RivalStudy(Finished):
 # ------------------------------------------------------------------ the report
 
 
-class RivalsReport(Report[RivalStudy]):
+class RivalsReport(ProblemsReport[RivalStudy]):
     """The report of a study of rivals."""
 
     holds: ClassVar[str] = "a study of rivals"
@@ -161,83 +135,57 @@ class RivalsReport(Report[RivalStudy]):
     page: ClassVar[str] = "rivals.md"
     data: ClassVar[str] = "rivals.json"
     figures: ClassVar[tuple[str, ...]] = ("rivals",)
+    lines: ClassVar[Mapping[str, Line]] = KINDS
+    begin: ClassVar[tuple[int, int]] = (10, 30)
+    columns: ClassVar[tuple[int, int]] = (2, 4)
 
     def summary(self) -> Sequence[Sheet | Text]:
         """Return the mean best EP of every learner in every task, after the last number of episodes."""
         last = self.outcome.outcomes[0].tested[TABLE].marks[-1].episodes
         rows = [
             [
-                outcome.problem.title, KINDS[name].words, minus(f"{one.marks[-1].best.value:.2f}"),
+                outcome.problem.title, KINDS[name].label, minus(f"{one.marks[-1].best.value:.2f}"),
                 minus(f"{one.marks[-1].chance.value:.2f}"), verdict(one.marks[-1].gap),
                 "" if name == TABLE else verdict(one.versus[-1]), percent(one.marks[-1].retained),
             ]
             for outcome in self.outcome.outcomes
             for name, one in outcome.tested.items()
         ]  # fmt: skip
-        table = Sheet(f"Mean best EP after {counted(last, 'episode')}",
-            f"Lower is better. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against chance in the same "
-            "trials and against the table; p against the table is corrected by Holm’s method for all comparisons in the task. Kept: the "
-            "share of the episodes after the first success that succeed again.",
-            ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept"), rows,
-            grouped=True,
-        )  # fmt: skip
-        return [table]
-
-    def blocks(self) -> Sequence[Block]:
-        """Return the whole page."""
-        study, budget = self.outcome, self.outcome.budget
         return [
-            Text(
-                f"Written by `distal rivals --scale {study.scale} --seed {study.seed}` (Distal {study.version}) on "
-                f"{made_on(study.machine, study.seconds)}."
-            ),
-            Text(
-                f"Every kind of learner has the same budget in every task: {counted(budget.runs, 'run')} of "
-                f"{counted(budget.generations, 'generation')} of the paper’s genetic algorithm, {budget.trials} trials of "
-                f"{counted(budget.episodes, 'episode')} for each individual. The winner of each run is measured again on "
-                f"{budget.fresh} fresh trials, and the best of these is chosen. All numbers below are from {budget.tested} further "
-                "trials that no search and no choice has seen, the same for all learners of a task. Chance is fresh random weights "
-                "in every episode, with the learner’s own scales α."
-            ),
-            Heading("In short"),
-            *self.summary(),
-            Figure(
-                "rivals", "Mean best EP so far, a panel for each task",
-                "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
-                f"of the table. The panels begin at episode {SHOWN[0]} and have room for the means from episode {SHOWN[1]} on.",
-                lambda: figure_of(study),
-            ),
-            Heading("Every task"),
-            *map(_task, study.outcomes),
+            Sheet(
+                f"Mean best EP after {counted(last, 'episode')}",
+                "The p of comparisons with the table is corrected by Holm’s method for all comparisons in the task.",
+                ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept"), rows,
+                grouped=True,
+            )
         ]  # fmt: skip
 
+    def sheet(self, outcome: RivalOutcome) -> Sheet:
+        """Return the table of a task: every learner after every number of episodes."""
+        rows = [
+            [
+                KINDS[name].label, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance), verdict(mark.gap),
+                "" if name == TABLE else f"{mean(versus.difference, sign=True)}, {verdict(versus)}",
+                share(mark.reached), percent(mark.retained), percent(mark.chance_retained), mean(flipped),
+            ]
+            for name, one in outcome.tested.items()
+            for mark, versus, flipped in zip(one.marks, one.versus, one.flipped, strict=True)
+        ]  # fmt: skip
+        columns = (
+            "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached",
+            "kept", "chance kept", "flipped",
+        )  # fmt: skip
+        flipped = f"Flipped: the mean best EP where {FLIP:.0%} of the rewards are inverted."
+        return Sheet(outcome.problem.title, f"{outcome.problem.caption} {flipped}", columns, rows)
 
-def _task(outcome: RivalOutcome) -> Sheet:
-    """Return the table of a task: every learner after every number of episodes."""
-    rows = [
-        [
-            KINDS[name].words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance), verdict(mark.gap),
-            "" if name == TABLE else f"{mean(versus.difference, sign=True)}, {verdict(versus)}",
-            share(mark.reached), percent(mark.retained), percent(mark.chance_retained), mean(flipped),
-        ]
-        for name, one in outcome.tested.items()
-        for mark, versus, flipped in zip(one.marks, one.versus, one.flipped, strict=True)
-    ]  # fmt: skip
-    columns = (
-        "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached", "kept",
-        "chance kept", "flipped",
-    )  # fmt: skip
-    caption = (
-        f"Success: {outcome.problem.success}. Flipped: the mean best EP where {FLIP:.0%} of the rewards are turned round. "
-        f"{outcome.problem.remark}"
-    ).rstrip()
-    return Sheet(outcome.problem.title, caption, columns, rows)
-
-
-def figure_of(study: RivalStudy) -> Drawing:
-    """Draw the mean best EP so far, a panel for each task."""
-    lines = {name: (kind.words, kind.colour, kind.style) for name, kind in KINDS.items()}
-    return panels(study.outcomes, lines, 2, 2.4, 0.8, 4, SHOWN)
+    @property
+    def how(self) -> Sheet:
+        """The table of how the study was run."""
+        study = self.outcome
+        command = f"distal rivals --scale {study.scale} --seed {study.seed}"
+        return run_sheet(
+            command, "rivals", study.version, study.machine, study.seconds, study.budget.to_dict()
+        )
 
 
 # ------------------------------------------------------------------ the study
@@ -292,10 +240,10 @@ class Rivals(Scaled[RivalStudy]):
             alike: dict[str, Any] = {"group": problem.title, "engine": engine}
             config = one.config(name, self.seed)
             found.append(
-                evolution_stage(f"evolve_{name}_{problem.name}", f"evolve {kind.words}", config, **alike)
+                evolution_stage(f"evolve_{name}_{problem.name}", f"evolve {kind.label}", config, **alike)
             )
             for which, title, pace_of, by in (
-                ("test", f"test {kind.words}", name, engine),
+                ("test", f"test {kind.label}", name, engine),
                 ("chance", "chance beside it", "chance", engine if kind.engine else None),
                 ("flipped", "rewards turned round", name, "steps"),
             ):
@@ -304,14 +252,14 @@ class Rivals(Scaled[RivalStudy]):
         return found
 
     def work(self, stages: Stages) -> RivalStudy:
-        """Do all stages that are missing."""
+        """Run all stages that are missing."""
         outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
         made = self.made(stages)
         del made["engine"]  # each kind of learner has one of its own
         return RivalStudy(scale=self.scale, budget=self.size, outcomes=outcomes, **made)
 
     def _outcome(self, stages: Stages, position: int, one: Planned) -> RivalOutcome:
-        """Do all stages of a task, and sum them up."""
+        """Run all stages of a task, and sum them up."""
         problem = one.problem
         # All learners have the same trials, so that any two can be compared in pairs.
         seed = child_seed(self.seed, position, 0, RIVALS)
@@ -319,7 +267,7 @@ class Rivals(Scaled[RivalStudy]):
         winners, eps, by_chance, flipped = {}, {}, {}, {}
         for name in KINDS:
             evolved = stages.evolve(f"evolve_{name}_{problem.name}", one.config(name, self.seed))
-            winners[name] = best = min(evolved.winners, key=lambda winner: winner.remeasured)
+            winners[name] = best = best_winner(evolved)
             test, where = partial(one.test, stages, seed=seed), f"{name}_{problem.name}"
             eps[name] = test(f"test_{where}", best.learner)
             by_chance[name] = test(f"chance_{where}", chance_for(best.learner))
@@ -346,15 +294,7 @@ class Rivals(Scaled[RivalStudy]):
         return {name: tuple(found[k] for k, (one, _) in enumerate(pairs) if one == name) for name in eps}
 
 
-def study_rivals(
-    scale: str = "quick",
-    *,
-    seed: int = 0,
-    out: str | Path | None = None,
-    force: bool = False,
-    engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | bool | None = None,
-) -> RivalStudy:
+def study_rivals(scale: str = "quick", *, seed: int = 0, **how: Unpack[How]) -> RivalStudy:
     """Compare the paper's table with other rules and with black-box optimisers, in five tasks.
 
     `write_report` writes the report.
@@ -363,11 +303,8 @@ def study_rivals(
         scale: "quick"; "middle" for three times as many generations, and tests of 10,000 episodes; or
             "paper" for as many runs and generations as the paper has.
         seed: The seed of all random numbers.
-        out: As in `reproduce`.
-        force: As in `reproduce`.
-        engine: As in `reproduce`. Learners that it has no code for run on engine steps.
-        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        **how: `engine`, `out`, `force` and `progress`, as in `reproduce`. Learners that the engine has no
+            code for run on engine steps.
 
     Returns:
         One outcome for each task.
@@ -375,4 +312,4 @@ def study_rivals(
     Raises:
         InputError: If an argument is wrong, the folder cannot be used, or Gymnasium or cmaes is missing.
     """
-    return Rivals(scale=scale, seed=seed).run(engine, out=out, force=force, progress=progress)
+    return Rivals(scale=scale, seed=seed).run(**how)

@@ -7,16 +7,13 @@ triple T-maze. In the set that is run step by step, every rule is also tested in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 from distal.base.checks import InputError, counted, one_of, text
 from distal.base.records import Count, Record
-from distal.base.significance import SIGNIFICANT
-from distal.engines import Runner
 from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
@@ -27,25 +24,20 @@ from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,
-    Figure,
     Heading,
-    Report,
     Sheet,
     Text,
-    made_on,
     mean,
     minus,
     percent,
+    run_sheet,
     share,
     verdict,
 )
-from distal.studies.stages import Event, Stage, Stages, evolution_stage
-from distal.studies.study import Option, Scale, Scaled
-from distal.studies.tested import Planned, ProblemOutcome, Tested, about, panels
+from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
+from distal.studies.study import How, Option, Scale, Scaled
+from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
 from distal.tasks.compiled_task import CompiledTask
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -60,34 +52,26 @@ PACED = {
     "quick": Scale("quick", runs=1, generations=6, trials=2, episodes=20, fresh=10, tested=12, long=50),
     "full": Scale("full", runs=3, generations=15, trials=4, episodes=50, fresh=40, tested=40, long=200),
 }
-# How a task without a table was run, by the engine.
-RUNS = {
-    "reference": "the reference engine runs it, a few thousand steps per second and core",
-    "steps": "engine `steps` runs it, tens of thousands of steps per second and core",
-}
 
 
 @dataclass(frozen=True)
-class Tried:
-    """A learner that is tested: what it is, whose pace it has, and its line in the figure."""
+class Tried(Line):
+    """A learner that is tested: its line in the figure, its name in tables, and the kind with its pace."""
 
-    words: str
-    kind: str
-    line: str
-    colour: str
-    style: str = "-"
+    words: str = ""
+    kind: str = "dsp"
 
 
 MOVED = "Rules in other tasks"
 RULE, CLIMBER, MAZE_RULE, MAZE_CLIMBER = "rule", "climber", "maze_rule", "maze_climber"
 LEARNERS = {
-    RULE: Tried("rule evolved for it", "dsp", "rule evolved for it", "dsp"),
-    CLIMBER: Tried("hill climbing evolved for it", "hc", "hill climbing evolved for it", "hc"),
+    RULE: Tried("rule evolved for it", "dsp", words="rule evolved for it"),
+    CLIMBER: Tried("hill climbing evolved for it", "hc", words="hill climbing evolved for it", kind="hc"),
     MAZE_RULE: Tried(
-        "`evolved:1`, a rule of the maze", "dsp", "rule of the maze (evolved:1)", "dsp_resampled", "--"
+        "rule of the maze (evolved:1)", "dsp_resampled", "--", "`evolved:1`, a rule of the maze"
     ),
     MAZE_CLIMBER: Tried(
-        "`hc`, hill climbing of the maze", "hc", "hill climbing of the maze (hc)", "hc_resampled", "--"
+        "hill climbing of the maze (hc)", "hc_resampled", "--", "`hc`, hill climbing of the maze", "hc"
     ),
 }
 
@@ -97,8 +81,9 @@ LEARNERS = {
 
 @dataclass(frozen=True)
 class TaskOutcome(ProblemOutcome):
-    """What was measured in a task; `versus` compares the rule with the climber that were evolved for it."""
+    """The measurements in a task; `versus` compares the rule and the climber that were evolved for it."""
 
+    LEARNERS: ClassVar[Mapping[str, object]] = LEARNERS
     FIRST: ClassVar[tuple[str, ...]] = ("task", "budget", "engine")
 
     budget: Scale
@@ -111,14 +96,9 @@ class TaskOutcome(ProblemOutcome):
 
     @classmethod
     def of_thing(cls, data: Any, thing: Problem, scale: str = "", **known: Any) -> TaskOutcome:
-        """Read what was measured in a task at a scale."""
+        """Read the measurements in a task at a scale."""
         budget = Scale.from_dict({"name": scale, **{name: data["budget"][name] for name in BUDGET}})
         return super().of_thing(data, thing, budget=budget, **known)
-
-    def _check(self) -> None:
-        """Refuse an outcome without one of the learners."""
-        if set(self.tested) != set(LEARNERS):
-            raise InputError(f"tested are {', '.join(self.tested)}, expected {', '.join(LEARNERS)}")
 
 
 @dataclass(frozen=True)
@@ -172,7 +152,7 @@ class TaskStudy(Finished):
     transfers: tuple[Transfer, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all numbers and what made them, ready for JSON; the set with tables is not named."""
+        """Return all fields, ready for JSON; the set with tables is not named."""
         found = super().to_dict()
         return found if self.worlds != TABLES else {
             name: value for name, value in found.items() if name not in _LATER
@@ -186,7 +166,7 @@ class TaskStudy(Finished):
 
     @classmethod
     def _known(cls, data: dict[str, Any]) -> dict[str, Any]:
-        """Return what was measured, in each task."""
+        """Return the measurements in each task."""
         scale = text("scale", data["scale"])
         worlds = problems_of(one_of("worlds", data["worlds"], SETS))
         return {"outcomes": TaskOutcome.of_each(data["tasks"], worlds, scale)}
@@ -215,7 +195,7 @@ def pairs_of(names: Sequence[str]) -> list[tuple[str, str]]:
 # ------------------------------------------------------------------ the report
 
 
-class TasksReport(Report[TaskStudy]):
+class TasksReport(ProblemsReport[TaskStudy]):
     """The report of a study of tasks."""
 
     holds: ClassVar[str] = "a study of tasks"
@@ -224,9 +204,15 @@ class TasksReport(Report[TaskStudy]):
     page: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks", "tasks_steps")
+    lines: ClassVar[Mapping[str, Line]] = LEARNERS
+
+    @property
+    def figure(self) -> str:
+        """The name of the figure, one for each set."""
+        return self.figures[SETS.index(self.outcome.worlds)]
 
     def summary(self) -> Sequence[Sheet | Text]:
-        """Return what is shown of the rule evolved for each task, after every number of episodes."""
+        """Return the numbers of the rule evolved for each task, after every number of episodes."""
         rows = []
         for outcome in self.outcome.outcomes:
             for rule, versus in zip(outcome.tested[RULE].marks, outcome.versus, strict=True):
@@ -235,106 +221,52 @@ class TasksReport(Report[TaskStudy]):
                 rows.append(
                     [outcome.problem.title, f"{rule.episodes:,}", *best, *gaps, percent(rule.retained)]
                 )
-        table = Sheet("The rule evolved for each task",
-            f"Mean best EP after some episodes. Better and worse: p < {SIGNIFICANT} in the paired t-test (in brackets: p), against "
-            "chance and against hill climbing evolved for the task. Kept: the share of the episodes after the first success that "
-            "succeed again.",
-            ("task", "after", "rule", "chance", "against chance", "against climbing", "kept"), rows,
-        )  # fmt: skip
-        return [table]
-
-    def blocks(self) -> Sequence[Block]:
-        """Return the whole page."""
-        study = self.outcome
-        table, stepped = study.outcomes[0].budget, study.worlds == STEPS
-        tests = len(study.transfers) + sum(
-            len(one.marks) for outcome in study.outcomes for one in outcome.tested.values()
+        columns = ("task", "after", "rule", "chance", "against chance", "against climbing", "kept")
+        caption = (
+            "Mean best EP after some episodes, against chance and against hill climbing evolved for the task."
         )
-        return [
-            Text(
-                f"Written by `distal tasks {'--worlds steps ' * stepped}--scale {study.scale} --seed {study.seed}` (Distal "
-                f"{study.version}) on {made_on(study.machine, study.seconds)}. "
-                + (
-                    "Budgets are small, and smallest for tasks that are stepped in Python; a longer evolution may find better rules."
-                    if stepped
-                    else "Scale full has as many runs and generations as the paper; with fewer, evolution ends early, and a longer "
-                    "one may find better rules."
-                )
-            ),
-            Text(
-                "Rules of this kind were invented for one maze. Here they are evolved for other tasks, and measured against "
-                "hill climbing that was evolved for the same task, against the rule and the climber of the maze "
-                "(`evolved:1` and `hc`), and against chance: fresh random weights in every episode, with the learner’s own "
-                "scales α and in the same trials. Chance differs from row to row because the scales do; where the chance of one "
-                "row is better than the learner of another, the scales alone do more than that learner does."
-            ),
-            Text(
-                "Every number is a mean best EP so far, and lower is better. Chance falls too, because the best of many tries "
-                "is kept: a learner that is not below chance shows nothing. Kept is the share of the episodes after a "
-                "trial’s first success that succeed again."
-            ),
-            Text(
-                f"Evolution is judged after {counted(table.episodes, 'episode')}, by {counted(table.runs, 'run')} of each kind and "
-                f"{counted(table.generations, 'generation')}{', or fewer (see the end)' * stepped}. The winner of each run is measured again on fresh trials, and the best of "
-                "these is chosen. It was chosen by its luck too, so it is measured once more: all numbers below are from trials "
-                "that no search and no choice has seen, the same for all learners of a task."
-            ),
-            Text(
-                "Intervals are 95 %: bootstrap for means, Wilson’s for shares. p is from the paired t-test and is not corrected "
-                f"for the number of tests: of {tests} comparisons with chance, about {tests * SIGNIFICANT:.0f} would be below "
-                f"{SIGNIFICANT} if nothing learned."
-            ),
-            Heading("In short"),
-            *self.summary(),
-            Figure(
-                "tasks_steps" if stepped else "tasks", "Mean best EP so far, a panel for each task",
-                "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales "
-                "of the rule evolved for it. The panels show the range from the tenth episode on; what was worse before is cut "
-                "off at the top.", lambda: figure_of(study),
-            ),
-            Heading("Every task"),
-            *map(_task, study.outcomes),
-            *_moved(study),
-            Heading("What was run"),
-            Sheet("", "",
-                ("task", "inputs", "actions", "goals", "steps", "evolution", "trials × episodes of an evaluation",
-                 "re-measured on", "tested on trials × episodes", "engine"),
-                [_ran(outcome) for outcome in study.outcomes],
-            ),
-            Text(
-                "Trials are for all goals of a task together, and rounded up to as many for each. Both kinds of learners "
-                f"have the same budget. All random numbers come from seed {study.seed}: the evolutions as those of `distal evolve "
-                f"--seed {study.seed}`, the tests of task *t* (from 0, as listed) from part (t, {SETS.index(study.worlds)}, {TASKS}), "
-                f"which nothing else uses. {'The JSON file' if stepped else '`tasks.json`'}, beside this page, holds all numbers "
-                "and the evolved rules."
-            ),
+        return [Sheet("The rule evolved for each task", caption, columns, rows)]
+
+    def sheet(self, outcome: TaskOutcome) -> Sheet:
+        """Return the table of a task: every learner after every number of episodes."""
+        rows = [
+            [
+                LEARNERS[name].words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance),
+                mean(mark.gap.difference, sign=True), verdict(mark.gap), share(mark.reached),
+                share(mark.chance_reached), percent(mark.retained), percent(mark.chance_retained),
+            ]
+            for name, one in outcome.tested.items()
+            for mark in one.marks
         ]  # fmt: skip
+        columns = (
+            "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
+            "chance reached", "kept", "chance kept",
+        )  # fmt: skip
+        return Sheet(outcome.problem.title, outcome.problem.caption, columns, rows)
 
+    def further(self) -> Sequence[Block]:
+        """Return the table of all rules in all tasks, where they were tried, and the budget of each task."""
+        columns = (
+            "task", "inputs", "actions", "goals", "steps", "evolution", "trials × episodes of an evaluation",
+            "re-measured on", "tested on trials × episodes", "engine",
+        )  # fmt: skip
+        caption = "Trials are for all goals of a task together, rounded up to the same number for each."
+        budgets = Sheet("Budgets", caption, columns, list(map(_budget, self.outcome.outcomes)))
+        return *(_moved(self.outcome) if self.outcome.transfers else ()), budgets
 
-def _task(outcome: TaskOutcome) -> Sheet:
-    """Return the table of a task: every learner after every number of episodes."""
-    rows = [
-        [
-            LEARNERS[name].words, f"{mark.episodes:,}", mean(mark.best), mean(mark.chance),
-            mean(mark.gap.difference, sign=True), verdict(mark.gap), share(mark.reached),
-            share(mark.chance_reached), percent(mark.retained), percent(mark.chance_retained),
-        ]
-        for name, one in outcome.tested.items()
-        for mark in one.marks
-    ]  # fmt: skip
-    columns = (
-        "learner", "episodes", "mean best EP", "chance", "difference", "against chance", "reached",
-        "chance reached", "kept", "chance kept",
-    )  # fmt: skip
-    remark = outcome.problem.remark.replace("{runs}", RUNS.get(outcome.engine, RUNS["steps"]))
-    caption = f"Success: {outcome.problem.success}. {remark}".rstrip()
-    return Sheet(outcome.problem.title, caption, columns, rows)
+    @property
+    def how(self) -> Sheet:
+        """The table of how the study was run."""
+        study = self.outcome
+        worlds = "" if study.worlds == TABLES else f"--worlds {study.worlds} "
+        command = f"distal tasks {worlds}--scale {study.scale} --seed {study.seed}"
+        marks = sum(len(one.marks) for outcome in study.outcomes for one in outcome.tested.values())
+        tests = ("comparisons with chance, p not corrected", str(marks + len(study.transfers)))
+        return run_sheet(command, "tasks", study.version, study.machine, study.seconds, {}, tests)
 
 
 def _moved(study: TaskStudy) -> Sequence[Block]:
-    """Return the table of all rules in all tasks, in each its own rule first, if they were tried there."""
-    if not study.transfers:
-        return ()
+    """Return the table of all rules in all tasks, in each its own rule first."""
     titles = {outcome.problem.name: outcome.problem.title for outcome in study.outcomes}
     rows = []
     for outcome in study.outcomes:
@@ -349,16 +281,16 @@ def _moved(study: TaskStudy) -> Sequence[Block]:
             for one in study.transfers
             if one.task == outcome.problem.name
         ]  # fmt: skip
-    table = Sheet("", "All rules of a task have the same trials, of as many episodes as evolution judges by; chance has the scales of "
-        "the rule beside it. The last two columns compare a rule with the one that was evolved for the task.",
-        ("task", "rule evolved for", "episodes", "mean best EP", "chance", "against chance", "minus its own rule",
-         "against its own rule"), rows,
+    columns = (
+        "task", "rule evolved for", "episodes", "mean best EP", "chance", "against chance",
+        "minus its own rule", "against its own rule",
     )  # fmt: skip
-    return Heading(MOVED), table
+    caption = "The last two columns compare a rule with the one that was evolved for the task."
+    return Heading(MOVED), Sheet("", caption, columns, rows)
 
 
-def _ran(outcome: TaskOutcome) -> list[str]:
-    """Return how much was run of a task."""
+def _budget(outcome: TaskOutcome) -> list[str]:
+    """Return the budget of a task."""
     budget = outcome.budget
     return [
         outcome.problem.title, *map(str, (outcome.inputs, outcome.outputs, outcome.goals, outcome.steps)),
@@ -366,12 +298,6 @@ def _ran(outcome: TaskOutcome) -> list[str]:
         f"{budget.trials} × {budget.episodes}", str(budget.fresh), f"{budget.tested} × {budget.long:,}",
         outcome.engine,
     ]  # fmt: skip
-
-
-def figure_of(study: TaskStudy) -> Drawing:
-    """Draw the mean best EP so far, a panel for each task."""
-    lines = {name: (one.line, one.colour, one.style) for name, one in LEARNERS.items()}
-    return panels(study.outcomes, lines, 3, 2.2, 0.6, 3)
 
 
 # ------------------------------------------------------------------ the study
@@ -424,12 +350,12 @@ class Tasks(Scaled[TaskStudy]):
         object.__setattr__(self, "worlds", one_of("worlds", self.worlds, SETS))
 
     def asked(self) -> dict[str, Any]:
-        """Return all that decides the results, ready for JSON; the set with tables is not named."""
+        """Return the options that decide the results, ready for JSON; the set with tables is not named."""
         return super().asked() if self.worlds == TABLES else {**super().asked(), "worlds": self.worlds}
 
     @cached_property
     def planned(self) -> list[Planned]:
-        """The tasks, with what is to be done in each."""
+        """The tasks, with settings and budget."""
         found = []
         for problem in problems_of(self.worlds):
             task = problem.make()
@@ -476,7 +402,7 @@ class Tasks(Scaled[TaskStudy]):
         return found
 
     def work(self, stages: Stages) -> TaskStudy:
-        """Do all stages that are missing."""
+        """Run all stages that are missing."""
         own: dict[str, EPs] = {}
         outcomes = tuple(self._outcome(stages, one, own) for one in self.planned)
         rules = {outcome.problem.name: outcome.tested[RULE].learner for outcome in outcomes}
@@ -501,7 +427,7 @@ class Tasks(Scaled[TaskStudy]):
         return child_seed(self.seed, self.planned.index(one), SETS.index(self.worlds), TASKS)
 
     def _outcome(self, stages: Stages, one: Planned, own: dict[str, EPs]) -> TaskOutcome:
-        """Do all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
+        """Run all stages of a task, and sum them up; keep the EPs of its rule in `own`."""
         problem, found, eps = one.problem, {}, {}
         for name, who in self._learners(stages, one).items():
             eps[name], by_chance = (
@@ -517,11 +443,12 @@ class Tasks(Scaled[TaskStudy]):
         )  # fmt: skip
 
     def _learners(self, stages: Stages, one: Planned) -> dict[str, tuple[Learner, int | None, float | None]]:
-        """Return who is tested: the best of the winners, by re-measured fitness, and those of the maze."""
+        """Return the learners that are tested: the best winners, and the rule and climber of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):
-            winners = stages.evolve(f"evolve_{kind}_{one.problem.name}", one.config(kind, self.seed)).winners
-            best = min(winners, key=lambda winner: winner.remeasured)
+            best = best_winner(
+                stages.evolve(f"evolve_{kind}_{one.problem.name}", one.config(kind, self.seed))
+            )
             found[name] = best.learner, best.run, best.remeasured
         return {
             **found,
@@ -541,35 +468,26 @@ def _moved_stages(one: Planned, rule: str) -> list[Stage]:
 
 
 def study_tasks(
-    scale: str = "quick",
-    *,
-    worlds: str = TABLES,
-    seed: int = 0,
-    out: str | Path | None = None,
-    force: bool = False,
-    engine: str | Runner | None = None,
-    progress: Callable[[Event], None] | bool | None = None,
+    scale: str = "quick", *, worlds: str = TABLES, seed: int = 0, **how: Unpack[How]
 ) -> TaskStudy:
     """Test whether rules learn in other tasks: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 
     With worlds "steps" the tasks are CartPole, MountainCar, Acrobot, Phototaxis, Pendulum and MiniGrid,
-    and the rule of each is tried in the others. `write_report` writes the report.
+    and the rule of each is tested in the others. `write_report` writes the report.
 
     Args:
         scale: "quick", or "full" for as many runs and generations as the paper has; of worlds
             "steps", for more.
         worlds: The set of tasks: "tables", or "steps" for tasks that are run step by step.
         seed: The seed of all random numbers.
-        out: As in `reproduce`.
-        force: As in `reproduce`.
-        engine: As in `reproduce`. Tasks without a table are run by engine steps, on all cores.
-        progress: Called with an `Event` as the tasks proceed. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        **how: `engine`, `out`, `force` and `progress`, as in `reproduce`. Tasks without a table run on
+            engine steps, on all cores.
 
     Returns:
         One outcome for each task, and the transfers.
 
     Raises:
-        InputError: If an argument is wrong, the folder cannot be used, or Gymnasium or, for worlds "steps", MiniGrid is missing.
+        InputError: If an argument is wrong, the folder cannot be used, or Gymnasium or, for worlds
+            "steps", MiniGrid is missing.
     """
-    return Tasks(scale=scale, seed=seed, worlds=worlds).run(engine, out=out, force=force, progress=progress)
+    return Tasks(scale=scale, seed=seed, worlds=worlds).run(**how)
