@@ -114,6 +114,7 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
     """
     if not isinstance(name, str | Path):
         raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
+    words = [text("others", word) for word in sequence("others", others, "a list of words")]
     prefix, colon, number = str(name).partition(":")
     if prefix in SHIPPED and colon:
         count = len(_entries(prefix))
@@ -121,7 +122,6 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
             raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{count}")
         return _rule(prefix, int(number))
     if not is_there(name):
-        words = [text("others", word) for word in sequence("others", others, "a list of words")]
         names = [*(f"{word}:{k + 1}" for word in SHIPPED for k in range(len(_entries(word)))), *words]
         more = "".join(f"{word}, " for word in words)
         raise InputError(

@@ -36,11 +36,17 @@ WALL, EMPTY, START = "#", ".", "S"
 FINALS = "0123456789ABCDEFGHIJKLMNOPQRTUVWXYZabcdefghijklmnopqrstuvwxyz"  # in order; S is the start
 MAX_SIDE = 255
 
+
+def _turn(turned: Any, _heading: Any) -> Any:
+    return turned
+
+
+def _stay(_turned: Any, heading: Any) -> Any:
+    return heading
+
+
 # The heading after a move into a wall, from the one that the agent turned to and the one it had.
-BLOCKED_READINGS: dict[str, Callable[[Any, Any], Any]] = {
-    "turn": lambda turned, heading: turned,
-    "stay": lambda turned, heading: heading,
-}
+BLOCKED_READINGS: dict[str, Callable[[Any, Any], Any]] = {"turn": _turn, "stay": _stay}
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,6 @@ class Reproduction(Frozen):
         pairs = zip(self.curves[learner], self.curves[chance], strict=True)
         return [Fresh.of(own[:, episodes - 1], by_chance[:, episodes - 1]) for own, by_chance in pairs]
 
-    beside_chance = against_chance  # its name until version 0.4
-
     def origin(self, learner: str, number: int) -> str:
         """Return the origin of a rule or climber: the run that evolved it, or its name in the paper."""
         one_of("learner", learner, self.learners)

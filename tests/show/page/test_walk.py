@@ -138,7 +138,7 @@ def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: 
     watched = watch.watch("chance", task=lake(encode="one-hot"), episodes=120, seed=3)
     assert watched.eps[0].min() == -1  # the target is −0.7
     page = opened(watched, place=f"#{int(watched.eps[0].argmin()) + 1}")
-    assert page.inner_text("h1") == page.title() == "chance, learning FrozenLake-v1"
+    assert page.inner_text("h1") == page.title() == "chance learning FrozenLake-v1"
     assert "16 states · 16 bits sensed (one-hot)" in page.inner_text("#subtitle")
     assert page.inner_text(".inputs h3") == "16 bits sensed: one-hot"
     assert page.locator(".inputs .cells span").count() == 17
