@@ -15,6 +15,7 @@ from distal.model.readings import NETWORK
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
 from distal.networks.network import (
+    LAYERS,
     NETWORKS,
     Network,
     State,
@@ -30,6 +31,7 @@ from distal.networks.recurrent import Recurrent, RecurrentWeights
 from distal.networks.softmax import Softmax
 
 __all__ = [
+    "LAYERS",
     "NETWORKS",
     "Acting",
     "Episode",
