@@ -1143,8 +1143,8 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
-            "distal.networks.Network.step", "distal.networks.Network.choose", "distal.networks.Network.weights",
-            "distal.networks.Softmax.choose",
+            "distal.networks.Network.step", "distal.networks.Network.choose",
+            "distal.networks.Network.weights", "distal.networks.Softmax.choose",
             "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
             "distal.networks.psi", "distal.learners.Learner.update", "distal.learners.Learner.step",
             "distal.OnlineHebbian.step",
