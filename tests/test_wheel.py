@@ -72,17 +72,7 @@ def test_its_command_runs_from_another_folder(installed: Path, tmp_path: Path) -
     here = run(tmp_path, installed / "python", "-c", "import distal; print(distal.__file__)")
     assert Path(here.strip()).is_relative_to(installed.parent)
     # In another folder engine cpu would be compiled again, which takes long.
-    learn = [
-        "learn",
-        "champion:1",
-        "--maze",
-        "narrow-t",
-        "--episodes",
-        "2",
-        "--engine",
-        "reference",
-        "--json",
-    ]
+    learn = "learn champion:1 --maze narrow-t --episodes 2 --engine reference --json".split()
     printed = run(tmp_path, installed / "distal", *learn)
     assert f'"version": "{distal.__version__}"' in printed
     assert printed == run(tmp_path, installed / "python", "-m", "distal", *learn)
