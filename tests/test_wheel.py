@@ -72,10 +72,10 @@ def test_its_command_runs_from_another_folder(installed: Path, tmp_path: Path) -
     here = run(tmp_path, installed / "python", "-c", "import distal; print(distal.__file__)")
     assert Path(here.strip()).is_relative_to(installed.parent)
     # In another folder engine cpu would be compiled again, which takes long.
-    learn = "learn champion:1 --maze narrow-t --episodes 2 --engine reference --json".split()
-    printed = run(tmp_path, installed / "distal", *learn)
+    learn = ["learn", "champion:1", "--maze", "narrow-t", "--episodes", "2", "--engine", "reference"]
+    printed = run(tmp_path, installed / "distal", *learn, "--json")
     assert f'"version": "{distal.__version__}"' in printed
-    assert printed == run(tmp_path, installed / "python", "-m", "distal", *learn)
+    assert printed == run(tmp_path, installed / "python", "-m", "distal", *learn, "--json")
 
 
 def test_its_pages_are_there(installed: Path, tmp_path: Path) -> None:
