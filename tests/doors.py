@@ -614,7 +614,7 @@ LEARNER = one(Rule, HillClimbing, Chance)
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)), "steps": STEPS,
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
-    "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent")),
+    "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent", "softmax")),
     "flip": row(0.0, lambda given: RIGHT if _number(given) == 0 else perhaps(share)(given)),
 }  # fmt: skip
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest
@@ -979,6 +979,7 @@ def machinery() -> list[Door]:
         *(door(f"distal.networks.{name}", **SHAPE, settings=row(SHORT, none_or(one(Settings))), alpha_h=UNIT,
                alpha_o=UNIT) for name in ("Recurrent", "Softmax")),
         door("distal.networks.network_for", **SHAPE, numbers=row({"alpha_h": 0.5}, some(dict))),
+        door("distal.Reinforce", eta=row(0.05, ranged(0, 0.1))),
         door("distal.check_learner", learner=row(RULE, perhaps(LEARNER))),
         door("distal.check_task", task=BATCH["task"]),
         door("distal.evaluation.trials.batch_of", learners=row((RULE,), never),

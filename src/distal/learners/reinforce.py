@@ -44,7 +44,7 @@ class Reinforce(Learner):
     """The parameters of REINFORCE.
 
     Args:
-        eta: The learning rate, in [0, 1].
+        eta: The learning rate, in [0, 0.1]; a gradient is a sum over all steps.
         rate: How fast the baseline and the usual distance follow the EPs, in [0, 1]; with 1 the baseline is
             the EP of the episode before.
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
@@ -65,6 +65,7 @@ class Reinforce(Learner):
     label: ClassVar[str] = "REINFORCE"
     file_format: ClassVar[str] = "distal-reinforce"
     names: ClassVar[tuple[str, ...]] = NUMBERS
+    ranges = {"eta": (0.0, 0.1)}  # noqa: RUF012 - declared in Learner
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     compiled: ClassVar[str | None] = "distal.learners.compiled_reinforce"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
