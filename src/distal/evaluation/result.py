@@ -25,7 +25,8 @@ from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, standard_error, with_error
-from distal.engines.batch import EPs
+from distal.engines import Runner
+from distal.engines.batch import EPs, Trials
 from distal.evaluation import result_file
 from distal.evaluation.agents import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
@@ -108,6 +109,16 @@ class Result(Frozen):
     chance: Result | None = None
     cut: int = 0
     switch: Switch | None = None
+
+    @classmethod
+    def of(cls, conditions: Conditions, learner: Learner, runner: Runner, outcome: Trials) -> Self:
+        """Return the result of a learner in some conditions, without chance; the runner ran its trials."""
+        return cls(
+            learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+            resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
+            engine=runner.engine, workers=runner.workers, best=outcome.best, ep=outcome.ep,
+            hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         fitness = with_error(self.fitness, self.standard_error)
