@@ -15,7 +15,7 @@ from distal.base.progress import followed
 from distal.engines import Asked, Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import in_sequence
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions, per_goal, tell_ignored
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
@@ -133,7 +133,7 @@ def _results(
         Trials(np.concatenate([one.best for one in kept]), None, None, None, sum(one.cut for one in kept))
         for kept in blocks
     ]
-    return [Result.of(whole, *its) for its in zip(learners, suited, outcomes, strict=True)]
+    return [result_of(whole, *its) for its in zip(learners, suited, outcomes, strict=True)]
 
 
 def _limits(conditions: Conditions, until_decided: bool, most_trials: int | None) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from distal.evaluation.inspection import (
     checked_rule,
     other_changes,
 )
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.rule_set import RuleSet, find_rules
 from distal.evaluation.trials import Conditions, tell_ignored
 from distal.evaluation.usage import Usage, count_usage
@@ -169,7 +169,7 @@ def _evaluated(
         trials = replace(batch, learners=(learner,))
         suited = runner.suited(trials)
         outcome = suited.trials(trials, Asked(progress=progress))
-        results.append(Result.of(conditions, learner, suited, outcome))
+        results.append(result_of(conditions, learner, suited, outcome))
     own, chance = results
     return replace(own, chance=chance), count_usage(batch, own.engine, progress)
 

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from distal.base.checks import flag, instance
 from distal.base.progress import followed
 from distal.engines import Asked, Progress, Runner, pace
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions, tell_ignored
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
@@ -93,13 +93,13 @@ def learn(
     label, expected = _LABELS.get(learner.kind, "learning"), partial(pace.expected, batch, promised, suited)
     with followed(progress, label, promised, expected) as hear:
         own = suited.trials(batch, Asked(keep_weights, keep_ep, progress=hear))
-        result = Result.of(conditions, learner, suited, own)
+        result = result_of(conditions, learner, suited, own)
         if not chance:
             return result
         batch = replace(batch, learners=(chance_for(learner),))
         suited = runner.suited(batch)
         by_chance = suited.trials(batch, Asked(keep_ep=keep_ep, progress=hear))
-    return replace(result, chance=Result.of(conditions, batch.learners[0], suited, by_chance))
+    return replace(result, chance=result_of(conditions, batch.learners[0], suited, by_chance))
 
 
 def climb(climber: HillClimbing, **options: Any) -> Result:

@@ -110,16 +110,6 @@ class Result(Frozen):
     cut: int = 0
     switch: Switch | None = None
 
-    @classmethod
-    def of(cls, conditions: Conditions, learner: Learner, runner: Runner, outcome: Trials) -> Self:
-        """Return the result of a learner in some conditions, without chance; the runner ran its trials."""
-        return cls(
-            learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
-            resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
-            engine=runner.engine, workers=runner.workers, best=outcome.best, ep=outcome.ep,
-            hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
-        )  # fmt: skip
-
     def __repr__(self) -> str:
         fitness = with_error(self.fitness, self.standard_error)
         return f"Result({short(name_of(self.learner))}, {self._asked}: fitness {fitness}{self._beside})"
@@ -426,6 +416,16 @@ class Result(Frozen):
             whole = counted(len(self.best) * self.episodes, "episode")
             lines.append(f"{self.cut:,} of {whole} cut off after {counted(self.settings.steps, 'step')}")
         return "\n".join(lines)
+
+
+def result_of(conditions: Conditions, learner: Learner, runner: Runner, outcome: Trials) -> Result:
+    """Return the result of a learner in some conditions, without chance; the runner ran its trials."""
+    return Result(
+        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
+        engine=runner.engine, workers=runner.workers, best=outcome.best, ep=outcome.ep,
+        hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
+    )  # fmt: skip
 
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:
