@@ -42,7 +42,7 @@ class Book(NamedTuple):
     output: Any  # float32 (trials, outputs, columns[1])
 
 
-class Agent(NamedTuple):
+class CompiledAgent(NamedTuple):
     """A network at work, its learner, and the book."""
 
     running: Running

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
-from distal.engines.steps.agent import Agent, acts_of
+from distal.engines.steps.agent import CompiledAgent, acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
 from distal.learners.compiled import CompiledLearner
@@ -71,7 +71,7 @@ class Kernels(NamedTuple):
     end: Callable[[int], None]
 
 
-def hold_agent(room: NDArray[np.uint8], agent: Agent) -> None:
+def hold_agent(room: NDArray[np.uint8], agent: CompiledAgent) -> None:
     """Write an agent to the memory of an array, where kernels find it by its address."""
     _holding(typeof(agent))(room, agent)
 
@@ -89,7 +89,7 @@ def _holding(kind: Any) -> Any:
     return made
 
 
-def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
+def kernels_for(agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
     return _kernels(typeof(agent), network, learner)
 
@@ -130,7 +130,7 @@ OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
 def trials_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
@@ -203,7 +203,7 @@ def _trials(kind, network, learner, reset, step, compiled):
 
 
 def tables_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a table, and what says that it is compiled.
 
