@@ -12,7 +12,7 @@ import numpy as np
 
 from distal.model.compiled_draws import called, inlined
 from distal.model.lanes import convert, load8, ones, pointer, reinterpret, splat8, store
-from distal.networks.compiled import clear, in_eights, with_room
+from distal.networks.compiled_network import clear, in_eights, with_room
 
 STEPS = 32  # that a word holds
 

@@ -29,8 +29,8 @@ from distal.studies.beyond_plan import (
     Question,
     World,
 )
+from distal.studies.finished import Finished
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
-from distal.studies.records import Finished
 from distal.studies.stages import best_winner
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from distal.base.machine import machine
 from distal.engines.batch import Batch, Trials
-from distal.engines.compiled import CompiledEngine, packed_learners
+from distal.engines.compiled_engine import CompiledEngine, packed_learners
 from distal.engines.engine import Asked, Progress
 from distal.engines.gpu import cards
 from distal.engines.gpu.cards import TO_HOST, cupy

@@ -24,11 +24,11 @@ from distal.engines.cpu import cache as kept
 from distal.engines.steps.agent import CompiledAgent, acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
-from distal.learners.compiled import CompiledLearner
+from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
-from distal.networks.compiled import CompiledNetwork
+from distal.networks.compiled_network import CompiledNetwork
 from distal.tasks.compiled_task import CompiledTask
 
 # What kernels are made of, besides the files of the parts themselves.
@@ -37,7 +37,7 @@ SOURCES = (
     "engines/steps/encoding.py",
     "engines/steps/held.py",
     "engines/steps/kernels.py",
-    "learners/compiled.py",
+    "learners/compiled_learner.py",
     "learners/compiled_chance.py",
     "learners/compiled_counts.py",
     "learners/compiled_dsp.py",
@@ -52,7 +52,7 @@ SOURCES = (
     "model/compiled_traces.py",
     "model/draws.py",
     "model/lanes.py",
-    "networks/compiled.py",
+    "networks/compiled_network.py",
     "networks/compiled_logistic.py",
     "networks/compiled_recurrent.py",
     "networks/recurrent.py",

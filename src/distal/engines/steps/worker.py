@@ -16,7 +16,7 @@ from distal.engines.steps.held import room_for
 from distal.engines.steps.kernels import Kernels, hold_agent, kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
-from distal.networks.compiled import running
+from distal.networks.compiled_network import running
 
 
 class Worker:
@@ -36,7 +36,7 @@ class Worker:
             running=running(network),
             network=parts[0].make(network),
             learner=parts[1].make(network),
-            given=parts[1].given(batch.learners),
+            learners=parts[1].packed(batch.learners),
             encoding=encoding,
             plan=plan,
             book=book,

@@ -18,10 +18,10 @@ from distal.evaluation.trials import settings_in
 from distal.learners import chance_for
 from distal.model.draws import child_seed
 from distal.model.maze import maze
+from distal.studies.finished import Finished
 from distal.studies.intervals import Corrected, Gap, Interval
 from distal.studies.problems import PROBLEMS as ALL
 from distal.studies.problems import Problem
-from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import Sheet, Text, mean, minus, percent, run_sheet, share, verdict
 from distal.studies.stages import Stage, Stages, best_winner, evolution_stage

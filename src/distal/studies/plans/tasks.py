@@ -18,9 +18,9 @@ from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
+from distal.studies.finished import Finished
 from distal.studies.intervals import Gap, Interval
 from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
-from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,

@@ -136,13 +136,13 @@ def running(network: Network) -> Running:
 
 @dataclass(frozen=True)
 class CompiledNetwork:
-    """A network's compiled part; `own` is what `make` returned, `running` a `Running`.
+    """A network's compiled part; `state` is what `make` returned, `running` a `Running`.
 
     Attributes:
-        make: Returns the arrays of a network that are its own, as a NamedTuple.
-        begin: begin(own, running): an episode begins, and nothing is active.
-        step: step(own, running): from `bits` to `active` and `sums`.
-        sources: sources(own, running): `outputs` and the action are chosen; write `into_hidden` and
+        make: Returns the arrays that the network keeps, as a NamedTuple.
+        begin: begin(state, running): an episode begins, and nothing is active.
+        step: step(state, running): from `bits` to `active` and `sums`.
+        sources: sources(state, running): `outputs` and the action are chosen; write `into_hidden` and
             `into_output`.
     """
 
