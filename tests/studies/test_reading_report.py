@@ -14,12 +14,10 @@ import pytest
 
 import distal
 from distal import Maze, ReadingStudy, Settings, write_report
-from distal.cli.study import show
 from distal.studies import reading_figures, reading_report
 from distal.studies.plans.readings import Readings
 from distal.studies.reading_figures import all_figures
 from distal.studies.reading_outcome import readings
-from distal.studies.reading_report import ReadingReport
 from tests.studies.conftest import PICTURE
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -133,13 +131,6 @@ def test_the_figure_of_the_appendix_shows_each_variant_beside_its_noise(kept: Re
         assert drawn == [getattr(test, name) for test in tests]
         noise = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_linestyle() == ":"]
         assert noise == [getattr(test, f"noise_{name}") for test in tests]
-
-
-def test_tables_of_a_full_study_fit_the_terminal(
-    kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show(ReadingReport(kept).summary(), Path("page"))
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
 
 
 def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
