@@ -27,7 +27,7 @@ from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, standard_error, with_error
 from distal.engines.batch import EPs
 from distal.evaluation import result_file
-from distal.evaluation.agents import MAX_NAME, Agent, Goals
+from distal.evaluation.agent import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions
