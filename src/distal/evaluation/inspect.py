@@ -92,7 +92,7 @@ def inspect(
     evaluations = own + usage + 2 * ROWS + len(SIGNALS) + numbers + shrinking + fresh
     with _followed(whole, conditions, evaluations, engine, progress) as (runner, hear):
         result, used = _evaluated(whole, conditions, runner, hear)
-        return _inspected(whole, used, _Trials(result, runner, hear))
+        return _inspected(whole, used, _PairedTrials(result, runner, hear))
 
 
 def inspect_set(
@@ -188,7 +188,7 @@ def points(value: float) -> list[float]:
     return sorted({0.0, *(one for one in around if one < 1), value, 1.0})
 
 
-class _Trials:
+class _PairedTrials:
     """The trials of a rule's evaluation, in which its changes run too, so that every difference is paired.
 
     Args:
@@ -217,7 +217,7 @@ class _Trials:
         return [Effect.of(one, own) for one in self.finals(list(rules), self.result.seed)]
 
 
-def _inspected(rule: Rule, usage: Usage, trials: _Trials) -> Inspection:
+def _inspected(rule: Rule, usage: Usage, trials: _PairedTrials) -> Inspection:
     """Try the changes of a rule in the trials of its own evaluation."""
     asked = other_changes(rule)
     knocked = trials.effects(with_row(rule, *one) for one in asked)
@@ -245,7 +245,7 @@ def _inspected(rule: Rule, usage: Usage, trials: _Trials) -> Inspection:
     )
 
 
-def _smallest(whole: Rule, knockouts: Sequence[Knockout], trials: _Trials) -> Smallest:
+def _smallest(whole: Rule, knockouts: Sequence[Knockout], trials: _PairedTrials) -> Smallest:
     """Set rows to 0 one after another (see `CRITERION`), and measure the outcome in fresh trials."""
     zeroed = [one for one in knockouts if one.change == 0]
     removed: list[int] = []

@@ -28,7 +28,7 @@ from distal.base.significance import SIGNIFICANT, paired, standard_error, with_e
 from distal.engines import Runner
 from distal.engines.batch import EPs, Trials
 from distal.evaluation import result_file
-from distal.evaluation.agents import MAX_NAME, Agent, Goals
+from distal.evaluation.agent import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions
