@@ -614,7 +614,7 @@ LEARNER = one(Rule, HillClimbing, Chance)
 SETTINGS: Rows = {
     "hidden": row(2, whole(1, 256, quick=10)), "steps": STEPS,
     **{name: row(next(iter(values)), words(*values)) for name, values in READINGS.items()},
-    "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent", "softmax")),
+    "neurons": row("binary", words(*NEURONS)), "network": row("recurrent", words("recurrent")),
     "flip": row(0.0, lambda given: RIGHT if _number(given) == 0 else perhaps(share)(given)),
 }  # fmt: skip
 TABLE: Rows = {  # two states and two goals; what looks like a table of other sizes does not fit the rest

@@ -143,7 +143,7 @@ def test_a_trial_follows_the_update() -> None:
 def test_it_keeps_the_promises_of_a_learner_and_its_learning_rate_has_a_range_of_its_own() -> None:
     distal.check_learner(ONE)
     assert Reinforce.from_genes((), (0.5, 0.25, 0.75, 1)) == Reinforce(0.05, 0.25, 0.75, 1)
-    with pytest.raises(InputError, match="eta is 0.2, expected a number from 0 to 0.1"):
+    with pytest.raises(InputError, match=r"eta is 0\.2, expected a number from 0 to 0\.1"):
         Reinforce(0.2, 0.25, 0.75, 1)
 
 
