@@ -449,12 +449,13 @@ def test_a_finished_run_is_only_read(copy: Path) -> None:
     assert snapshot(copy) == before
 
 
-@pytest.mark.parametrize("there", [["manifest.json"], ["manifest.json", "config.json"]])
+@pytest.mark.parametrize("there", [[], ["manifest.json"], ["manifest.json", "config.json"]])
 def test_a_kill_before_the_first_rows_is_no_obstacle(
     there: list[str], finished: Path, tmp_path: Path
 ) -> None:
     for name in there:
         shutil.copy(finished / name, tmp_path)
+    (tmp_path / ".config.json.x1y2abcd.tmp").write_text("{")
     if "config.json" in there:
         resume(tmp_path)
     else:
