@@ -24,6 +24,7 @@ from distal import (
     InputError,
     NeuronCentric,
     OnlineHebbian,
+    Reinforce,
     Rule,
     SeparableCMA,
     Settings,
@@ -37,7 +38,16 @@ from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
 from distal.learners import KINDS, Learner, register, unregister
 from distal.learners.genes import decoded
-from distal.model.readings import NEURONS, READINGS, forget_value, register_value
+from distal.model.readings import (
+    BINARY,
+    NEURONS,
+    READINGS,
+    RECURRENT,
+    SIGMOID,
+    SOFTMAX,
+    forget_value,
+    register_value,
+)
 from distal.networks import Recurrent
 from distal.search.genetic import first_population
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -133,6 +143,7 @@ RIVALS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
     "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
     "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
     "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
+    "reinforce": lambda rng, n: Reinforce(*unit(rng, 4)),
 }
 
 
@@ -161,7 +172,8 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
         settings=Settings(
             hidden=hidden,
             steps=int(rng.integers(1, 50)),
-            neurons=str(rng.choice(list(NEURONS))),
+            neurons=BINARY if kind == "reinforce" else str(rng.choice(list(NEURONS))),
+            network=KINDS[kind].needs or RECURRENT,
             flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
             **readings,
         ),
@@ -205,6 +217,13 @@ def test_every_value_of_a_reading_gives_the_same_bits(reading: str) -> None:
             settings = Settings(**{"steps": 60, "trace_pre": other, reading: value})  # type: ignore[arg-type]
             batch = some_batch("maze", "dsp", 0)
             assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=12, record=None))
+
+
+@pytest.mark.parametrize("name", ["maze", "table", "drift", "quantiles"])
+def test_actions_that_a_softmax_draws_are_the_same(name: str) -> None:
+    for neurons in (BINARY, SIGMOID):
+        batch = some_batch(name, "dsp", 6)
+        assert_same(replace(batch, settings=replace(batch.settings, network=SOFTMAX, neurons=neurons)))
 
 
 @pytest.mark.parametrize("hidden", [1, 7, 8, 9, 33, 64, 100, 256])

@@ -23,6 +23,7 @@ from distal.evaluation.result import Result
 from distal.learners import name_of
 from distal.learners.chance import Chance
 from distal.model.readings import BINARY, READINGS, RECURRENT
+from distal.networks import NETWORKS
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
@@ -182,7 +183,7 @@ def _conditions(result: Result) -> tuple[str, str]:
         f"{counted(len(result.best), 'trial')}{each}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
-    ignored = {*result.learner.ignores, *result.task.ignores}
+    ignored = {*result.learner.ignores, *result.task.ignores, *NETWORKS[settings.network].ignores}
     readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS if name not in ignored)
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
     network = "" if settings.network == RECURRENT else f"network {settings.network}, "

@@ -94,7 +94,7 @@ class Batch:
 
     def _check_networks(self) -> None:
         """Refuse learners that cannot train the network of this task and these settings."""
-        if self.kind.check_network is Learner.check_network:
+        if self.kind.check_network is Learner.check_network and self.kind.needs is None:
             return
         for learner in self.learners:
             learner.check_network(
