@@ -60,7 +60,7 @@ from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
 from tests.refusals import refused
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 KERNEL = Path(gpu.__file__).with_name("trials.cu")
 OUTCOMES = ("done", "lanes were at different functions", "a warp waited for itself")
 COMPILER = shutil.which("c++") or shutil.which("g++")
