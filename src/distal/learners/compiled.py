@@ -7,8 +7,6 @@ a network at work (`networks.compiled.Running`), whose weights they change. `run
 the trial, the number of the learner in `given`, the episode, the step and the EP.
 
     compiled = CompiledLearner(given, make, fresh, begin, step, update)
-
-A function that has nothing to do is `nothing`.
 """
 
 from __future__ import annotations
@@ -18,9 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import inlined
 from distal.networks.network import Network
@@ -29,6 +25,12 @@ from distal.networks.network import Network
 @inlined
 def nothing(own, given, running):
     """Do nothing."""
+
+
+@inlined
+def forget(own, given, running):
+    """Forget that there was an episode before, with these weights: `own.known` says whether there was."""
+    own.known[0] = False
 
 
 @inlined
@@ -41,6 +43,16 @@ class Nothing(NamedTuple):
     """The arrays of a learner that needs none; Numba has no empty ones."""
 
     none: Any = np.zeros(1, np.uint8)
+
+
+def none_given(learners: Sequence[Learner]) -> Nothing:
+    """Return nothing: the networks take all that there is of the numbers."""
+    return Nothing()
+
+
+def none_kept(network: Network) -> Nothing:
+    """Return nothing: the learner remembers nothing."""
+    return Nothing()
 
 
 @dataclass(frozen=True)
@@ -58,17 +70,10 @@ class CompiledLearner:
         began: began(own, running): the weights with which the episode began, if they change within it.
     """
 
-    given: Callable[[Sequence[Learner]], Any]
-    make: Callable[[Network], Any]
+    given: Callable[[Sequence[Learner]], Any] = none_given
+    make: Callable[[Network], Any] = none_kept
     fresh: Callable[..., Any] = nothing
     begin: Callable[..., Any] = nothing
     step: Callable[..., Any] = nothing
     update: Callable[..., Any] = nothing
     began: Callable[..., Any] = unchanged
-
-
-def numbers_of(learners: Sequence[Learner]) -> NDArray[np.float64]:
-    """Return the numbers of learners of one kind, (learners, numbers), in the order of `names`."""
-    if isinstance(learners, Decoded):
-        return learners.numbers
-    return np.array([list(one.numbers.values()) for one in learners], np.float64).reshape(len(learners), -1)

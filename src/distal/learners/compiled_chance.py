@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from distal.learners.compiled import CompiledLearner, Nothing
-from distal.learners.learner import Learner
+from distal.learners.compiled import CompiledLearner
 from distal.model.compiled_draws import inlined
 from distal.networks.compiled import fresh_weights
-from distal.networks.network import Network
-
-
-def given(learners: Sequence[Learner]) -> Nothing:
-    """Return nothing: the networks take all that there is of the numbers."""
-    return Nothing()
-
-
-def make(network: Network) -> Nothing:
-    """Return nothing: chance remembers nothing."""
-    return Nothing()
 
 
 @inlined
@@ -27,4 +13,4 @@ def update(own, given, running):
     fresh_weights(running, running.now[0].episode + 1)
 
 
-compiled = CompiledLearner(given, make, update=update)
+compiled = CompiledLearner(update=update)

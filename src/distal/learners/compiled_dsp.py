@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled import CompiledLearner, forget
 from distal.learners.compiled_counts import STEPS, Counts, add_up, begin_counts, make_counts, note
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.dsp import NUMBERS, Rule
-from distal.learners.genes import Decoded
+from distal.learners.genes import changes_of, columns
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.lanes import convert, load8, pointer, reinterpret, select, splat8, store
 from distal.networks.compiled import with_room
 from distal.networks.network import Network
-
-ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
 
 
 class Given(NamedTuple):
@@ -44,16 +41,11 @@ class Own(NamedTuple):
 
 def given(learners: Sequence[Learner]) -> Given:
     """Return rules as arrays."""
-    if isinstance(learners, Decoded):
-        changes = learners.discrete
-    else:
-        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], learners)], np.int8)
-    numbers = numbers_of(learners).astype(np.float32)
     places = np.arange(0, 32, 2).astype(np.uint32)
-    codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
+    codes = (changes_of(learners).reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
     return Given(
-        np.ascontiguousarray(numbers[:, ETA]),
-        np.ascontiguousarray(numbers[:, THETA]),
+        columns(learners, "eta").ravel(),
+        columns(learners, "theta").ravel(),
         np.ascontiguousarray(np.bitwise_or.reduce(codes, axis=1)),
     )
 
@@ -65,12 +57,6 @@ def make(network: Network) -> Own:
     for own, mask in zip(exists, network.synapses(), strict=True):
         own[:, : len(mask)] = mask.T
     return Own(hidden, output, exists[0], exists[1], np.zeros(1), np.zeros(1, np.bool_))
-
-
-@inlined
-def fresh(own, given, running):
-    """Forget the EP of the episode before."""
-    own.known[0] = False
 
 
 @inlined
@@ -128,4 +114,4 @@ def update(own, given, running):
     normalise(running)
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update)
+compiled = CompiledLearner(given, make, forget, begin, step, update)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled import CompiledLearner, forget
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.hebbian import COEFFICIENTS, PLUS
+from distal.learners.genes import columns
+from distal.learners.hebbian import COEFFICIENTS
 from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.model.compiled_draws import F0, F1, called, inlined
@@ -43,18 +44,17 @@ class Own(NamedTuple):
 
 def given(learners: Sequence[Learner]) -> Given:
     """Return the coefficients and numbers of learners."""
-    kind = type(learners[0])
-    numbers, names = numbers_of(learners), kind.names
-    if issubclass(kind, NeuronCentric):
-        rows = [np.array(one.coefficients) for one in learners if isinstance(one, NeuronCentric)]
+    rows = [np.array(one.coefficients) for one in learners if isinstance(one, NeuronCentric)]
+    if rows:
         neurons = max(map(len, rows))
         own = np.stack([np.broadcast_to(each, (neurons, len(COEFFICIENTS))) for each in rows])
     else:
-        own = numbers[:, None, : len(COEFFICIENTS)]
-    plus, minus = own[..., : len(PLUS)], own[..., len(PLUS) :]
+        own = columns(learners, *COEFFICIENTS)[:, None]
+    plus, minus = np.split(own, 2, axis=-1)
     return Given(
         np.ascontiguousarray(np.stack([minus, plus], axis=2), np.float32),
-        *(np.ascontiguousarray(numbers[:, names.index(name)], np.float32) for name in ("decay", "eta")),
+        columns(learners, "decay").ravel(),
+        columns(learners, "eta").ravel(),
     )
 
 
@@ -65,12 +65,6 @@ def make(network: Network) -> Own:
     sizes = *rows, into_hidden, into_output, hidden, outputs, 1
     own = [*(with_room(size) for size in sizes), np.zeros(1), np.zeros(1, np.bool_)]
     return Own(*own)
-
-
-@inlined
-def fresh(own, given, running):
-    """Forget the EP of the episode before."""
-    own.known[0] = False
 
 
 @inlined
@@ -142,4 +136,4 @@ def update(own, given, running):
     normalise(running)
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update)
+compiled = CompiledLearner(given, make, forget, begin, step, update)

@@ -49,7 +49,7 @@ class HillClimbing(Learner):
     key: ClassVar[str] = "hill_climbing"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-climber"
-    compiled: ClassVar[str | None] = "distal.learners.compiled_hill_climbing"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
     names: ClassVar[tuple[str, ...]] = NUMBERS
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")

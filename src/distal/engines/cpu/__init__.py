@@ -26,7 +26,6 @@ from distal.engines.batch import Batch, Trials, named_in_errors
 from distal.engines.compiled import (
     COMPILED_OUTPUTS,
     CompiledEngine,
-    columns,
     flags,
     instead,
     packed_changes,
@@ -51,6 +50,7 @@ from distal.engines.engine import Asked
 from distal.engines.threads import run_in_threads
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
+from distal.learners.genes import columns
 from distal.networks import network_for
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
@@ -223,7 +223,7 @@ class Cpu(CompiledEngine):
     def supports(self, batch: Batch) -> str | None:
         """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         reason = super().supports(batch)
-        if reason is None and batch.kind is Eligibility and (columns(batch, "decay") != 1).any():
+        if reason is None and batch.kind is Eligibility and (columns(batch.learners, "decay") != 1).any():
             # Traces that fade depend on the order of steps, which is not kept.
             return (
                 f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "

@@ -42,7 +42,7 @@ def run_compiled(
     """Run all trials of a batch in a compiled task; return the episodes that were cut off, and all steps."""
     task = cast(CompiledTask, batch.task)
     crew = [_Hand(batch, plan, book) for _ in range(_count(batch, workers))]
-    kernel, announcement = trials_for(crew[0].worker.agent, *crew[0].worker.parts, task)
+    kernel, announcement = trials_for(*crew[0].worker.made_of, task.compiled)
     return _run_all(batch, crew, kernel, announcement, progress)
 
 
@@ -51,7 +51,7 @@ def run_table(
 ) -> int:
     """Run all trials of a batch in a table; return the number of steps."""
     crew = [_Reader(batch, table, plan, book) for _ in range(_count(batch, workers))]
-    kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts)
+    kernel, announcement = tables_for(*crew[0].worker.made_of)
     _, steps = _run_all(batch, crew, kernel, announcement, progress)
     return steps
 

@@ -12,7 +12,7 @@ from distal.engines.batch import Batch
 from distal.engines.steps.agent import Agent, Book, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
-from distal.engines.steps.kernels import Kernels, kernels_for
+from distal.engines.steps.kernels import kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
 from distal.networks.compiled import running
@@ -41,9 +41,9 @@ class Worker:
             book=book,
             lowest=np.zeros(1),
         )
-        self.parts = parts
-        self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1])
-        self._room = room_for(typeof(self.agent))
+        self.made_of = typeof(self.agent), *parts  # what kernels are made for
+        self.kernels = kernels_for(*self.made_of)
+        self._room = room_for(self.made_of[0])
         self.kernels.hold(self._room, self.agent)
         self.address = int(self._room.ctypes.data)
         self.now = self.agent.running.now

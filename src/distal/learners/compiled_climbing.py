@@ -1,53 +1,57 @@
-"""Hill climbing, compiled: `hill_climbing`, to the bit."""
+"""Hill climbing and the (1+1) evolution strategy, compiled, to the bit.
+
+Hill climbing is the strategy with a factor of 1.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
-from distal.learners.hill_climbing import NUMBERS
+from distal.learners import evolution_strategy
+from distal.learners.compiled import CompiledLearner, forget
+from distal.learners.genes import columns
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import draw, inlined
 from distal.model.draws import NOISE
 from distal.networks.compiled import copy_rows
 from distal.networks.network import Network
 
-SIGMA = NUMBERS.index("sigma")
+SMALLEST, LARGEST = evolution_strategy.SMALLEST, evolution_strategy.LARGEST
 
 
 class Given(NamedTuple):
-    """The climbers of a batch."""
+    """The learners of a batch."""
 
-    sigma: Any  # float32 (climbers)
+    sigma: Any  # float32 (learners): at first
+    factor: Any  # float32 (learners)
 
 
 class Own(NamedTuple):
-    """The best weights so far."""
+    """The best weights so far, and the step."""
 
     hidden: Any  # float32, as in `Running`
     output: Any
     top: Any  # float64 (1): their EP
     known: Any  # bool (1): whether there are any
+    sigma: Any  # float32 (1)
 
 
 def given(learners: Sequence[Learner]) -> Given:
-    """Return the scales of the noise."""
-    return Given(numbers_of(learners)[:, SIGMA].astype(np.float32))
+    """Return the numbers of the learners."""
+    sigma, factor = columns(learners, "sigma").ravel(), np.ones(len(learners), np.float32)
+    if "factor" in learners[0].names:
+        factor = columns(learners, "factor").ravel()
+    return Given(sigma, factor)
 
 
 def make(network: Network) -> Own:
     """Return room for the best weights of a network."""
     hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
-    return Own(hidden, output, np.zeros(1), np.zeros(1, np.bool_))
-
-
-@inlined
-def fresh(own, given, running):
-    """Begin a new climb."""
-    own.known[0] = False
+    return Own(hidden, output, np.zeros(1), np.zeros(1, np.bool_), np.zeros(1, np.float32))
 
 
 @inlined
@@ -67,10 +71,25 @@ def perturb(weights, best, sigma):
 
 
 @inlined
+def stepped(sigma, factor, success):
+    """Return the next step (`evolution_strategy.stepped`)."""
+    if success:
+        return min(sigma * factor, LARGEST)
+    root = np.float32(math.sqrt(np.float32(math.sqrt(factor))))
+    return max(sigma / root, min(sigma, SMALLEST))
+
+
+@inlined
 def update(own, given, running):
-    """Replace the best if the episode was strictly better, and try noise on the best."""
+    """Replace the best if the episode was strictly better, adapt σ, and try noise on the best."""
     now = running.now[0]
-    if not own.known[0] or (now.ep < own.top[0]) != (now.opposite != 0):
+    better = True
+    if own.known[0]:
+        better = (now.ep < own.top[0]) != (now.opposite != 0)
+        own.sigma[0] = stepped(own.sigma[0], given.factor[now.learner], better)
+    else:
+        own.sigma[0] = given.sigma[now.learner]
+    if better:
         copy_rows(own.hidden, running.hidden)
         copy_rows(own.output, running.output)
         own.top[0] = now.ep
@@ -79,10 +98,9 @@ def update(own, given, running):
         copy_rows(running.hidden, own.hidden)
         copy_rows(running.output, own.output)
         return
-    sigma = given.sigma[now.learner]
     perturbation(running, running.hidden, running.output, now.episode + 1)
-    perturb(running.hidden, own.hidden, sigma)
-    perturb(running.output, own.output, sigma)
+    perturb(running.hidden, own.hidden, own.sigma[0])
+    perturb(running.output, own.output, own.sigma[0])
 
 
-compiled = CompiledLearner(given, make, fresh=fresh, update=update)
+compiled = CompiledLearner(given, make, forget, update=update)
