@@ -29,7 +29,7 @@ from distal.engines.steps.kernels import (
 from distal.engines.steps.worker import Worker
 from distal.engines.threads import run_in_threads
 from distal.tasks.compiled_task import CompiledTask, check_reward
-from distal.tasks.encoders import numbers_of
+from distal.tasks.spaces import numbers_of
 from distal.tasks.table import ARRAYS, Table
 
 _CACHE_LINE = 16  # integers: what threads write to often lies this far apart
