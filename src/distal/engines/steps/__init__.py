@@ -17,6 +17,7 @@ from distal.engines.engine import Asked, Engine, Progress
 from distal.engines.processes import processes_for
 from distal.engines.steps.agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled, run_table
+from distal.engines.steps.kernels import kernels_for
 from distal.engines.steps.walks import encoding_for, run_trial
 from distal.engines.steps.worker import Worker, network_of, part_of
 from distal.networks import NETWORKS
@@ -59,7 +60,8 @@ class Steps(Engine):
         one = batch.part(0, 1)
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)
-        Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
+        worker = Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
+        kernels_for(worker.agent, *worker.parts)
 
     def trials(self, batch: Batch, asked: Asked) -> Trials:
         """Run all trials of a batch."""

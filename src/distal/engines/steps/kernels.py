@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import literal_unroll, njit, typeof, types
 from numba.core import event
+from numpy.typing import NDArray
 
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
@@ -40,9 +41,8 @@ OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
 
 class Kernels(NamedTuple):
-    """Compiled functions of the address of an agent; `hold` puts it there."""
+    """Compiled functions of the address of an agent, for whoever takes its steps."""
 
-    hold: Callable[..., Any]
     start: Callable[[int], None]
     begin: Callable[[int], None]
     act: Callable[[int], int]
@@ -50,13 +50,26 @@ class Kernels(NamedTuple):
 
 
 @cache
+def holder_for(kind: Any) -> Callable[[NDArray[np.uint8], Any], None]:
+    """Return what writes an agent of a type to the memory of an array, where kernels find it by its address."""
+
+    def hold_it(room, agent):
+        hold(room, agent)
+
+    made = njit(error_model="numpy")(hold_it)
+    key = hashlib.sha256(f"hold {kind}".encode()).hexdigest()
+    kept.keep_compiled(made, key=key, ours=_folder(key))
+    with event.install_listener("numba:compile", Announcement("engine steps", made)):
+        made.compile((typeof(room_for(kind)), kind))
+    holder: Callable[[NDArray[np.uint8], Any], None] = made
+    return holder
+
+
+@cache
 def kernels_for(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     """Return the kernels of agents of a type, compiled or loaded, and say so if they have to be compiled."""
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
-
-    def hold_agent(room, agent):
-        hold(room, agent)
 
     def start(address):
         start_it(held(address))
@@ -73,14 +86,13 @@ def kernels_for(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -
     def end(address):
         end_it(held(address))
 
-    functions = (hold_agent, start, begin, act, end)
+    functions = (start, begin, act, end)
     made = Kernels(*(njit(error_model="numpy")(function) for function in functions))
     key = hashlib.sha256("\n".join((str(kind), *_parts(network, learner))).encode()).hexdigest()
     kept.keep_compiled(*made, key=key, ours=_folder(key))
     with event.install_listener("numba:compile", Announcement("engine steps", *made)):
         kernels: tuple[Any, ...] = made  # Numba's, which have more than functions
-        kernels[0].compile((typeof(room_for(kind)), kind))
-        for kernel in kernels[1:]:
+        for kernel in kernels:
             kernel.compile((types.int64,))
     return made
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -12,7 +13,7 @@ from distal.engines.batch import Batch
 from distal.engines.steps.agent import Agent, Book, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
-from distal.engines.steps.kernels import kernels_for
+from distal.engines.steps.kernels import Kernels, holder_for, kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
 from distal.networks.compiled import running
@@ -42,11 +43,15 @@ class Worker:
             lowest=np.zeros(1),
         )
         self.made_of = typeof(self.agent), *parts  # what kernels are made for
-        self.kernels = kernels_for(*self.made_of)
         self._room = room_for(self.made_of[0])
-        self.kernels.hold(self._room, self.agent)
+        holder_for(self.made_of[0])(self._room, self.agent)
         self.address = int(self._room.ctypes.data)
         self.now = self.agent.running.now
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """What takes steps one by one; whole trials of compiled tasks and of tables need none of it."""
+        return kernels_for(*self.made_of)
 
     def start(self, batch: Batch, trial: int) -> None:
         """Start a trial."""
