@@ -51,7 +51,7 @@ class Kernels(NamedTuple):
 
 @cache
 def holder_for(kind: Any) -> Callable[[NDArray[np.uint8], Any], None]:
-    """Return what writes agents of a type to the memory of an array, where kernels find them by its address."""
+    """Return what writes agents of a type into arrays, where kernels find them by address."""
 
     def hold_it(room, agent):
         hold(room, agent)
