@@ -298,14 +298,9 @@ _SIZES = {
 
 
 def run_sheet(study: Any, command: str, page: str, sizes: Mapping[str, Any], *more: tuple[str, str]) -> Sheet:
-    """Return the table of how a study was run.
+    """Return the table of how a study was run; `more` are further rows.
 
-    Args:
-        study: Its outcome, with version, machine and seconds.
-        command: The command that runs it again.
-        page: The page of the documentation that explains the terms and interprets such numbers.
-        sizes: The sizes of its scale, by name.
-        *more: Further rows: what it is, and the value.
+    `page` is that of the documentation that explains the terms and interprets such numbers.
     """
     rows = [
         ("command", f"`{command}`"), ("Distal", study.version),

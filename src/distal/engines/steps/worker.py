@@ -20,13 +20,9 @@ from distal.networks.compiled import running
 
 
 class Worker:
-    """An agent with its kernels; `act` takes a step with the bits or the numbers that were written.
+    """An agent with its kernels, for trials of a batch; `act` takes a step with what was written.
 
-    Args:
-        batch: What it runs trials of; an engine supports it.
-        plan: What the trials share.
-        book: What results are written into.
-        encoding: How numbers become bits; Python writes bits if there are none.
+    Python writes the numbers of an observation, or bits if the encoding has no numbers.
     """
 
     def __init__(self, batch: Batch, plan: Plan, book: Book, encoding: Encoding) -> None:
