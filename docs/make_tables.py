@@ -25,7 +25,7 @@ PAGES = {
 }
 
 
-TITLES = {"tasks-steps": "Does it learn there, step by step?"}  # where two pages are of one study
+TITLES = {"tasks-steps": "Other tasks, run step by step"}  # where two pages are of one study
 
 
 def report(name: str) -> Report[Any]:

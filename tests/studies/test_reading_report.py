@@ -70,7 +70,7 @@ def test_hill_climbing_and_chance_stand_in_the_tables(studied: tuple[ReadingStud
     for k, outcome in enumerate(study.outcomes):
         for table, search in ((dsp, outcome.dsp), (hc, outcome.hc)):
             shown = dict(zip(table.columns[1:], table.rows[k][1:], strict=True))
-            assert list(shown) == ["first", "last", "afresh", "chance", "beat it"]
+            assert list(shown) == ["first", "last", "re-measured", "chance", "beat it"]
             chances = [winner.chance for winner in search.winners if winner.chance is not None]
             assert shown["chance"].strip("()") == f"{sum(chances) / 2:.1f}"
         climbing = dict(zip(published.columns[1:], published.rows[k][1:], strict=True))["hill climbing"]

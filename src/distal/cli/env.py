@@ -20,7 +20,6 @@ from distal.engines.pace import steps_a_second
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
-from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
@@ -157,7 +156,7 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
         how = f"a table of {counted(about['states'], 'state')}, for {who}"
         if not {"cpu", "gpu"} & set(able):
             how += f" (cpu and gpu take {COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions at most)"
-    elif isinstance(task, CompiledTask):
+    elif not task.in_python:
         how = f"compiled, for {who}"
     else:
         how = f"stepped in Python by {who}"

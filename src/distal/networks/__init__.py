@@ -15,6 +15,7 @@ from distal.model.readings import NETWORK
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
 from distal.networks.network import (
+    LAYERS,
     NETWORKS,
     Network,
     State,
@@ -29,6 +30,7 @@ from distal.networks.network import (
 from distal.networks.recurrent import Recurrent, RecurrentWeights
 
 __all__ = [
+    "LAYERS",
     "NETWORKS",
     "Acting",
     "Episode",

@@ -13,7 +13,7 @@ A new network is a subclass with `columns`, `propagate` and `sources`, and a lin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -32,6 +32,7 @@ from distal.model.traces import Activations
 if TYPE_CHECKING:
     from distal.networks.episode import Episode
 
+LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")  # of synapses, by their sources
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
 Word = Callable[[], np.uint32]  # draws the random word of a step, where one is needed
 
@@ -162,6 +163,12 @@ class Network(ABC):
     def blocks(self) -> tuple[int, ...]:
         """The columns at which a layer begins in a hidden row, after the first; one layer by default."""
         return ()
+
+    @property
+    def layers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The layer in `LAYERS` of each column of the two matrices; "inputs" and "outputs" by default."""
+        into_hidden, into_output = self.columns
+        return ("inputs",) * into_hidden, ("outputs",) * into_output
 
     def synapses(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Say which entries of the two matrices are synapses; all of them by default."""

@@ -232,8 +232,10 @@ class ChampionReport(Report[Champion]):
         return [
             Sheet(f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
             Sheet("the search", "", columns, [[f"{count:,}" for count in found]]),
-            Text("Brackets: 95 % intervals. bred: generations of the finalists of all runs together."),
-            Text(f"The rule is in {RULE}, beside its record."),
+            Text(
+                "Brackets: 95 % intervals. bred: the number of generations in which the finalists of all runs were bred together."
+            ),
+            Text(f"The rule is in {RULE}, in the same folder as its record."),
         ]
 
     def write(self, out: str | Path) -> Path:

@@ -162,7 +162,7 @@ CAPTION = (
     "Lower is better. Chance: fresh random weights in every episode, in the same trials and with the learner’s own scales α. "
     "All learners of a task have the same trials, which no search and no choice has seen. Better and worse: "
     f"p < {SIGNIFICANT} in the paired t-test (in brackets: p). Intervals are 95 %: bootstrap for means, Wilson’s for shares. "
-    "Kept: the share of the episodes after a trial’s first success that succeed again."
+    "Kept: the retention, which is the share of the episodes after a trial’s first success that succeed again."
 )
 
 

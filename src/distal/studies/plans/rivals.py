@@ -154,7 +154,7 @@ class RivalsReport(ProblemsReport[RivalStudy]):
         return [
             Sheet(
                 f"Mean best EP after {counted(last, 'episode')}",
-                "The p of comparisons with the table is corrected by Holm’s method for all comparisons in the task.",
+                "Comparisons with the table have p corrected by Holm’s method for all comparisons in the task.",
                 ("task", "learner", "best EP", "chance", "vs. chance", "vs. the table", "kept"), rows,
                 grouped=True,
             )
@@ -175,7 +175,7 @@ class RivalsReport(ProblemsReport[RivalStudy]):
             "learner", "episodes", "mean best EP", "chance", "against chance", "minus the table", "reached",
             "kept", "chance kept", "flipped",
         )  # fmt: skip
-        flipped = f"Flipped: the mean best EP where {FLIP:.0%} of the rewards are inverted."
+        flipped = f"Flipped: the mean best EP when {FLIP:.0%} of the rewards are flipped."
         return Sheet(outcome.problem.title, f"{outcome.problem.caption} {flipped}", columns, rows)
 
     @property
