@@ -36,7 +36,7 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int, int]:
-    """Run one trial; return all EPs, the first best weights of its last phase, episodes cut off, and steps."""
+    """Run one trial; return EPs, the first best weights of the last phase, episodes cut off, and steps."""
     ep, cut, steps = np.empty(batch.episodes, _eps(batch)), 0, 0
     best: Episode[Any] | None = None
     for index, episode in enumerate(_named_episodes(batch, trial)):
