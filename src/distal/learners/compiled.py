@@ -19,6 +19,7 @@ import numpy as np
 
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import inlined
+from distal.networks.compiled import REWARD
 from distal.networks.network import Network
 
 
@@ -31,6 +32,17 @@ def nothing(own, given, running):
 def forget(own, given, running):
     """Forget that there was an episode before, with these weights: `own.known` says whether there was."""
     own.known[0] = False
+
+
+@inlined
+def heard(own, running):
+    """Return whether m is +1 as the learner hears it (`modulation`), and keep the EP in `own.previous`."""
+    now = running.now[0]
+    plus = not own.known[0] or now.ep < own.previous[0]
+    if not plus:
+        plus = now.ep == own.previous[0] and running.codes.m_ties == REWARD
+    own.previous[0], own.known[0] = now.ep, True
+    return plus != (now.opposite != 0)
 
 
 @inlined

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, forget
+from distal.learners.compiled import CompiledLearner, forget, heard
 from distal.learners.compiled_counts import STEPS, Counts, add_up, begin_counts, make_counts, note
-from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
 from distal.learners.genes import changes_of, columns
 from distal.learners.learner import Learner

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, forget
-from distal.learners.compiled_modulation import heard
+from distal.learners.compiled import CompiledLearner, forget, heard
 from distal.learners.compiled_normalisation import normalise
 from distal.learners.genes import columns
 from distal.learners.hebbian import COEFFICIENTS

@@ -18,13 +18,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.hebbian import COEFFICIENTS, Hebbian
 from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
+from distal.networks.network import Network, Weights, added
 
 NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
 
