@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -10,30 +9,16 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from distal.base.memory import available_cores
-from distal.base.progress import tell
 from distal.engines.batch import Batch, named_in_errors
-from distal.engines.cpu import shares
+from distal.engines.blocks import CACHE_LINE, CUT, STEPS, TRIAL, WRONG, run_blocks
 from distal.engines.engine import Progress
 from distal.engines.steps.agent import Book, Plan
 from distal.engines.steps.encoding import encoding_of, no_encoding
-from distal.engines.steps.kernels import (
-    CUT,
-    EPISODES,
-    OUT_OF_BOUNDS,
-    STEPS,
-    TRIAL,
-    WRONG,
-    tables_for,
-    trials_for,
-)
+from distal.engines.steps.kernels import OUT_OF_BOUNDS, tables_for, trials_for
 from distal.engines.steps.worker import Worker
-from distal.engines.threads import run_in_threads
 from distal.tasks.compiled_task import CompiledTask, check_reward
 from distal.tasks.spaces import numbers_of
 from distal.tasks.table import ARRAYS, Table
-
-_CACHE_LINE = 16  # integers: what threads write to often lies this far apart
-_POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 
 
 def run_compiled(
@@ -69,10 +54,7 @@ def _run_all(
     progress: Progress | None,
 ) -> tuple[int, int]:
     """Run all trials of a batch; return the number of episodes that were cut off, and of steps."""
-    count = len(crew)
-    stop, blocks = np.zeros(_CACHE_LINE, np.int64), list(shares(len(batch), count))
-    counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
-    free, told = list(crew), np.zeros(2, np.int64)
+    stop, free = np.zeros(CACHE_LINE, np.int64), list(crew)
 
     def run(first: int, last: int, counter: NDArray[np.int64]) -> None:
         hand = free.pop()
@@ -81,22 +63,13 @@ def _run_all(
         finally:
             free.append(hand)
 
-    def report() -> None:
-        nonlocal told
-        total = counters[:, [EPISODES, STEPS]].sum(axis=0)
-        if total[0] > told[0]:
-            tell(progress, *(total - told).tolist())
-            told = total
-
     def end() -> None:
         stop[0] = 1
 
     with event.install_listener("numba:compile", announcement):
-        crew[0].run(kernel, 0, 0, stop, np.zeros(_CACHE_LINE, np.int64))
-    jobs = [partial(run, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
-    run_in_threads(jobs, count, watch=report, stop=end, poll=_POLL)
-    report()
-    return int(counters[:, CUT].sum()), int(counters[:, STEPS].sum())
+        crew[0].run(kernel, 0, 0, stop, np.zeros(CACHE_LINE, np.int64))
+    counted = run_blocks(run, len(batch), len(crew), progress, end)
+    return int(counted[CUT]), int(counted[STEPS])
 
 
 class _Hand:

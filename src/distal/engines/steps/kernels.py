@@ -19,6 +19,7 @@ from numba import literal_unroll, njit, typeof, types
 from numba.core import event
 from numpy.typing import NDArray
 
+from distal.engines.blocks import CUT, EPISODES, STEPS, TRIAL, WRONG
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
 from distal.engines.steps.agent import acts_of
@@ -33,7 +34,7 @@ from distal.networks.compiled import CompiledNetwork
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
     *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
-    "engines/steps/agent.py", "engines/steps/encoding.py", "engines/steps/held.py",
+    "engines/blocks.py", "engines/steps/agent.py", "engines/steps/encoding.py", "engines/steps/held.py",
     "engines/steps/kernels.py", "learners/evolution_strategy.py", "model/draws.py", "model/lanes.py",
     "networks/recurrent.py", "tasks/classic_control.py", "tasks/phototaxis.py",
 )  # fmt: skip
@@ -97,7 +98,6 @@ def kernels_for(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -
     return made
 
 
-EPISODES, TRIAL, CUT, WRONG, STEPS = range(5)  # what `trials` counts and says
 OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
