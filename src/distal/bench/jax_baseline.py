@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.readings import BINARY, NEURONS
 from distal.studies.plans.reproduce import random_learners

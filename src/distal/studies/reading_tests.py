@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from distal.base.checks import InputError
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, stable
-from distal.learners.shipped import NUMBERS, Rule, published_rules
+from distal.learners.dsp import NUMBERS, Rule
+from distal.learners.shipped import published_rules
 from distal.studies.appendix import correlation, rms
 
 # ------------------------------------------------------------------ what the published rules do

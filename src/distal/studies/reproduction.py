@@ -16,7 +16,7 @@ from distal.base.checks import integer, one_of
 from distal.base.frozen import Frozen
 from distal.engines import machine_of
 from distal.learners import Learner
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import ELITES

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from distal.base.files import to_json
 from distal.learners import chance_for, hill_climbing
-from distal.learners.shipped import NUMBERS
+from distal.learners.dsp import NUMBERS
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
