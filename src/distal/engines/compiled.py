@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, code_for, instance
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine, imported
-from distal.learners import Learner, dsp
+from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.eligibility import Eligibility
@@ -82,7 +82,7 @@ def packed_learners(batch: Batch) -> PackedLearners:
     kind, learners, resample = batch.kind, batch.learners, batch.resample or 0
     if kind is Rule:
         changes = changes_of(learners).reshape(-1, 16, 2)
-        return PackedLearners(False, columns(learners, *dsp.NUMBERS), changes, resample)
+        return PackedLearners(False, columns(learners, *Rule.names), changes, resample)
     if kind is Eligibility:
         numbers = columns(learners, "eta", "eta", "alpha_h", "alpha_o")  # without θ, whose place is unused
         return PackedLearners(False, numbers, columns(learners, *MINUS, *PLUS).reshape(-1, 2, 4), resample)

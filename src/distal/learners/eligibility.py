@@ -26,8 +26,6 @@ from distal.model.traces import Activations
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights, added
 
-NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
-
 
 class Traces(NamedTuple):
     """Steps of an episode, counted so that each weighs λ times as much as the next.
@@ -127,8 +125,8 @@ class Eligibility(Hebbian):
     kind: ClassVar[str] = "eligibility"
     label: ClassVar[str] = "eligibility traces"
     file_format: ClassVar[str] = "distal-eligibility"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -23,8 +23,6 @@ from distal.model.traces import Activations
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights, added
 
-NUMBERS = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
-
 
 def hebbian(pre: Activations, post: Activations, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return A·pre·post + B·pre + C·post + D of every synapse between the neurons of a step."""
@@ -59,8 +57,8 @@ class OnlineHebbian(Hebbian):
     kind: ClassVar[str] = "online"
     label: ClassVar[str] = "online Hebbian learning"
     file_format: ClassVar[str] = "distal-online"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_online_hebbian"
     within: ClassVar[bool] = True
 

@@ -10,8 +10,9 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from distal.base.files import to_json
-from distal.learners import chance_for, hill_climbing
+from distal.learners import chance_for
 from distal.learners.dsp import NUMBERS
+from distal.learners.hill_climbing import HillClimbing
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
@@ -268,7 +269,7 @@ def _learners_table(result: Reproduction, kind: str) -> Sheet:
     """Return the numbers of the rules, or climbers, with fitness and chance, the best first."""
     name, word, title, numbers = {
         "dsp": ("rules_continuous", "rule", f"The {result.rules} DSP rules: numbers and fitness", NUMBERS),
-        "hc": ("climbers", "climber", "The hill climbing parameters", hill_climbing.NUMBERS),
+        "hc": ("climbers", "climber", "The hill climbing parameters", HillClimbing.names),
     }[kind]
     rows = []
     evolved = kind in result.evolved
