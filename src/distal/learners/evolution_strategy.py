@@ -21,6 +21,7 @@ from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
+NUMBERS = ("sigma", "factor", "alpha_h", "alpha_o")
 # Weights begin in [−1, 1): noise below the first changes no action, with noise above the second nothing
 # is left of what was found. A success is rare, so σ would fall out of 32 bits without an end.
 SMALLEST, LARGEST = np.float32(2.0**-10), np.float32(2.0**10)
@@ -57,9 +58,9 @@ class EvolutionStrategy(Learner):
     kind: ClassVar[str] = "es"
     label: ClassVar[str] = "evolution strategy"
     file_format: ClassVar[str] = "distal-es"
-    names: ClassVar[tuple[str, ...]] = ("sigma", "factor", "alpha_h", "alpha_o")
+    names: ClassVar[tuple[str, ...]] = NUMBERS
     ranges = {"factor": (1.0, 2.0)}  # noqa: RUF012 - declared in Learner
-    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
+    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
     compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
