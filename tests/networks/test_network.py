@@ -125,7 +125,9 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
 
 
 def test_a_word_that_nobody_registered_is_refused() -> None:
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
+    with pytest.raises(
+        InputError, match="network is 'feedforward', expected one of recurrent, softmax; a net"
+    ):
         distal.learn("evolved:1", engine="reference", **SHORT)
 
 
@@ -158,7 +160,7 @@ def broken(**parts: Any) -> type[Network]:
 def test_a_class_that_breaks_a_promise_is_not_registered(parts: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         networks.register(broken(**parts))
-    assert list(networks.NETWORKS) == ["recurrent"]
+    assert list(networks.NETWORKS) == ["recurrent", "softmax"]
 
 
 def test_the_networks_of_the_package_keep_their_promises_and_stay() -> None:

@@ -8,9 +8,9 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
-from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
+from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines import Runner

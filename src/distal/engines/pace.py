@@ -35,6 +35,7 @@ MICROSECONDS = {
         "eligibility": 18.0,
         "online": 45.0,
         "neuron": 18.0,
+        "reinforce": 15.0,
     },
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
 }

@@ -18,11 +18,12 @@ from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.learner import Learner
 from distal.learners.online_hebbian import OnlineHebbian
+from distal.learners.reinforce import Reinforce
 from distal.learners.separable_cma import SeparableCMA
 
 # The kinds whose parameters are their genes, in order: whatever is in range makes a learner.
 _DIRECT: tuple[type[Learner], ...] = (
-    Rule, HillClimbing, Eligibility, OnlineHebbian, EvolutionStrategy, SeparableCMA,
+    Rule, HillClimbing, Eligibility, OnlineHebbian, EvolutionStrategy, SeparableCMA, Reinforce,
 )  # fmt: skip
 
 
@@ -85,13 +86,16 @@ class Decoded(Sequence[Learner]):
         return Decoded(self.kind, self.discrete[chosen], self.continuous[chosen])
 
 
-def columns(learners: Sequence[Learner], *names: str) -> NDArray[np.float32]:
+def numbers_of(learners: Sequence[Learner], *names: str) -> NDArray[np.float64]:
     """Return some numbers of learners of one kind, (learners, names)."""
     if isinstance(learners, Decoded):
-        found = learners.numbers[:, [learners.kind.names.index(name) for name in names]]
-    else:
-        found = np.array(list(map(attrgetter(*names), learners)), np.float64).reshape(-1, len(names))
-    return np.ascontiguousarray(found, np.float32)
+        return learners.numbers[:, [learners.kind.names.index(name) for name in names]]
+    return np.array(list(map(attrgetter(*names), learners)), np.float64).reshape(-1, len(names))
+
+
+def columns(learners: Sequence[Learner], *names: str) -> NDArray[np.float32]:
+    """Return some numbers of learners of one kind as 32-bit floats, (learners, names)."""
+    return np.ascontiguousarray(numbers_of(learners, *names), np.float32)
 
 
 def changes_of(rules: Sequence[Learner]) -> NDArray[np.int8]:

@@ -28,6 +28,7 @@ from distal.networks.network import (
     psi,
 )
 from distal.networks.recurrent import Recurrent, RecurrentWeights
+from distal.networks.softmax import Softmax
 
 __all__ = [
     "LAYERS",
@@ -37,6 +38,7 @@ __all__ = [
     "Network",
     "Recurrent",
     "RecurrentWeights",
+    "Softmax",
     "State",
     "Sums",
     "Weights",
@@ -53,7 +55,7 @@ __all__ = [
 
 N = TypeVar("N", bound=Network)
 
-NETWORKS[Recurrent.kind] = Recurrent
+NETWORKS.update({kind.kind: kind for kind in (Recurrent, Softmax)})
 _OURS = tuple(NETWORKS)
 
 
@@ -89,6 +91,6 @@ plugins.registrars[plugins.NETWORKS] = lambda _, kind: register(kind)
 
 
 def unregister(kind: str) -> None:
-    """Forget a network that `register` made known, by its word; the paper's stays."""
+    """Forget a network that `register` made known, by its word; those of the package stay."""
     del NETWORKS[one_of("kind", kind, [word for word in NETWORKS if word not in _OURS])]
     NETWORK.remove(kind)

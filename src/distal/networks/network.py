@@ -86,6 +86,7 @@ class Network(ABC):
         label: Its name in text.
         scales: The numbers that it takes from a learner, by name, with the value if a learner
             has none.
+        ignores: The readings that have no effect on it.
         compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
             `CompiledNetwork`; None if there is none. A class that inherits from another says it anew.
 
@@ -96,6 +97,7 @@ class Network(ABC):
     kind: ClassVar[str]
     label: ClassVar[str]
     scales: ClassVar[Mapping[str, float]] = {}
+    ignores: ClassVar[tuple[str, ...]] = ()
     compiled: ClassVar[str | None] = None
 
     def __init__(
@@ -245,8 +247,20 @@ class Network(ABC):
             The action, and what the step leaves.
         """
         hidden, active, sums = self.propagate(weights, state, inputs)
-        action, outputs = choose(sums, self.settings.outputs, word)
+        action, outputs = self.choose(sums, word)
         return action, State(hidden, active, outputs)
+
+    def choose(self, sums: NDArray[np.float32], word: Word) -> tuple[int, Activations]:
+        """Turn the sums of the outputs into an action and active outputs, by default as the readings say.
+
+        Args:
+            sums: The sum of each output.
+            word: Draws the random word of this step.
+
+        Returns:
+            The action, and which outputs are active.
+        """
+        return choose(sums, self.settings.outputs, word)
 
 
 NETWORKS: dict[str, type[Network]] = {}  # by the word for the kind; `distal.networks.register` adds one
