@@ -70,9 +70,15 @@ class HeldOut(Record):
 
     @classmethod
     def of(cls, own: tuple[EPs, EPs], chance: tuple[EPs, EPs], target: float | None) -> HeldOut:
-        """Sum up the scores and the best EPs of all trials, of the champion and of chance in the same trials.
+        """Sum up the scores and the best EPs of all trials.
 
-        `target` is the EP at or below which the goal is reached, if there is one.
+        Args:
+            own: The scores and the best EPs of the champion.
+            chance: The same of chance, in trials with the same seeds.
+            target: The EP at or below which the goal is reached, if there is one.
+
+        Returns:
+            The numbers.
         """
         fresh: Any = Fresh.of(own[0], chance[0])  # with all numbers of chance
         held = cls(
