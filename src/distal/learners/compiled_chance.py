@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from distal.learners.compiled import CompiledLearner
+from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import inlined
-from distal.networks.compiled import fresh_weights
+from distal.networks.compiled_network import fresh_weights
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Draw fresh weights."""
     fresh_weights(running, running.now[0].episode + 1)
 

@@ -25,11 +25,11 @@ from distal.engines.cpu import cache as kept
 from distal.engines.steps.agent import acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
-from distal.learners.compiled import CompiledLearner
+from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
-from distal.networks.compiled import CompiledNetwork
+from distal.networks.compiled_network import CompiledNetwork
 
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (

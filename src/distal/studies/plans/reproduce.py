@@ -191,7 +191,7 @@ class Experiments(Based[Reproduction]):
 
     # -------------------------------------------------------------- the work
 
-    def work(self, stages: Stages) -> Reproduction:
+    def run_stages(self, stages: Stages) -> Reproduction:
         """Run all stages that are missing."""
         evolved: dict[str, Evolved] = {}
         fresh: dict[str, tuple[Fresh, ...]] = {}
