@@ -13,9 +13,8 @@ from distal.base.checks import counted
 from distal.cli import Parser
 from distal.cli.terminal import console, new_table, print_json, print_named, visible
 from distal.evaluation.measures import Measure
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.shipped import (
-    NUMBERS,
-    Rule,
     champion_record,
     champion_rules,
     evolved_beside_chance,

@@ -25,8 +25,6 @@ from distal.networks.episode import Episode
 from distal.networks.network import Network, ordered_sum
 from distal.networks.softmax import softmax
 
-NUMBERS = ("eta", "rate", "alpha_h", "alpha_o")
-
 
 def gradient(network: Network, episode: Episode[Any]) -> NDArray[np.float32]:
     """Return the gradient of the log-probability of all actions, by the weights into the outputs."""
@@ -64,9 +62,9 @@ class Reinforce(Learner):
     kind: ClassVar[str] = "reinforce"
     label: ClassVar[str] = "REINFORCE"
     file_format: ClassVar[str] = "distal-reinforce"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
+    names: ClassVar[tuple[str, ...]] = ("eta", "rate", "alpha_h", "alpha_o")
     ranges = {"eta": (0.0, 0.1)}  # noqa: RUF012 - declared in Learner
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_reinforce"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
     needs: ClassVar[str | None] = SOFTMAX
