@@ -24,15 +24,7 @@ from distal.learners import DEFAULT_CHANCE
 from distal.model.draws import child_seed
 from distal.studies import beyond_figures, beyond_outcome
 from distal.studies.beyond_outcome import InWorld, gain, scores
-from distal.studies.beyond_plan import (
-    CHANCE,
-    PHASES,
-    QUESTIONS,
-    RULE,
-    Case,
-    Place,
-    World,
-)
+from distal.studies.beyond_plan import CHANCE, PHASES, QUESTIONS, RULE, Case, Place, World
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Interval
 from distal.studies.plans.beyond import Beyond
