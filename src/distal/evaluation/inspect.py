@@ -25,8 +25,7 @@ from distal.evaluation.inspection import (
     checked_rule,
     other_changes,
 )
-from distal.evaluation.learn import evaluated
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.rule_set import RuleSet, find_rules
 from distal.evaluation.trials import Conditions, tell_ignored
 from distal.evaluation.usage import Usage, count_usage
@@ -165,11 +164,13 @@ def _evaluated(
     rule: Rule, conditions: Conditions, runner: Runner, progress: Progress | None
 ) -> tuple[Result, Usage]:
     """Evaluate a rule with chance, and count the use of its rows."""
-    batch, asked = conditions.batch([rule]), Asked(progress=progress)
-    own, chance = (
-        evaluated(one, conditions, runner.suited(one), asked)
-        for one in (batch, replace(batch, learners=(chance_for(rule),)))
-    )
+    batch, results = conditions.batch([rule]), []
+    for learner in (rule, chance_for(rule)):
+        trials = replace(batch, learners=(learner,))
+        suited = runner.suited(trials)
+        outcome = suited.trials(trials, Asked(progress=progress))
+        results.append(result_of(conditions, learner, suited, outcome))
+    own, chance = results
     return replace(own, chance=chance), count_usage(batch, own.engine, progress)
 
 
