@@ -12,7 +12,7 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.display import or_dash, with_error
+from distal.base.display import with_error
 from distal.base.files import check_target, write_pieces
 from distal.base.progress import LINES
 from distal.cli import Parser, options
@@ -246,18 +246,16 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
 
 
 _BETTER = {True: "yes", False: "no, it is worse", None: "not shown"}
-_KEEPS = {True: "yes", False: "no", None: "–"}  # None: no episode follows a first success
 
 
 def _verdicts(result: Result) -> Iterator[str]:
-    """Yield whether a learner beats chance, and whether it keeps what it found."""
+    """Yield whether a learner beats chance, and whether it keeps what it found, if it found anything."""
     behaviour, difference = result.behaviour, result.difference
     if difference is not None:
         better = difference.mean < 0 if difference.decided else None
         yield f"{_BEATS}: {_BETTER[better]} (p = {difference.p:.2g}, paired t-test)."
-    if behaviour is not None and result.learner.kind != Chance.kind and behaviour.reached is not None:
-        keeps = None if behaviour.retained is None else bool(behaviour.keeps)
+    if behaviour is not None and result.learner.kind != Chance.kind and behaviour.retained is not None:
         yield (
-            f"Keeps what it found: {_KEEPS[keeps]}. Retention {or_dash(behaviour.retained, '.1%')} "
+            f"Keeps what it found: {'yes' if behaviour.keeps else 'no'}. Retention {behaviour.retained:.1%} "
             f"(threshold {KEPT:.0%}): episodes after the first success that reach the goal again."
         )

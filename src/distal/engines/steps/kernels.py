@@ -29,6 +29,7 @@ from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
 from distal.networks.compiled import CompiledNetwork
 from distal.tasks.compiled_task import CompiledTask
+from distal.tasks.function_checksum import checksum
 
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
@@ -55,8 +56,6 @@ SOURCES = (
     "networks/compiled_logistic.py",
     "networks/compiled_recurrent.py",
     "networks/recurrent.py",
-    "tasks/classic_control.py",
-    "tasks/phototaxis.py",
 )
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
@@ -133,7 +132,7 @@ def trials_for(
 def _trials(kind, network, learner, reset, step, compiled):
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
-    reset_it, step_it = compiled
+    reset_it, step_it, made_of = compiled
 
     @njit(error_model="numpy")
     def observe(observation, values):
@@ -180,12 +179,12 @@ def _trials(kind, network, learner, reset, step, compiled):
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(trials)
-    ours = reset.__module__.startswith("distal.")
-    if ours:  # what others write may be made of anything
-        parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
-        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-        kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement("engine steps", made, kept=ours)
+    # An array may have changed since the functions were compiled: then nobody can tell.
+    known = made_of is not None and made_of == checksum(reset, step)
+    if known:
+        key = hashlib.sha256("\n".join((made_of, str(kind), *_parts(network, learner))).encode()).hexdigest()
+        kept.keep_compiled(made, key=key, ours=_folder(key, "task", made_of))
+    return made, Announcement("engine steps", made, kept=known)
 
 
 def tables_for(
@@ -241,9 +240,12 @@ def _tables(kind, network, learner):
     return made, Announcement("engine steps", made, kept=True)
 
 
-def _folder(key: str) -> Path | None:
-    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
-    ours = kept.folder("steps", SOURCES)
+def _folder(key: str, engine: str = "steps", task: str = "") -> Path | None:
+    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile.
+
+    Each compiled task has a folder of its own, since people change theirs: the oldest go.
+    """
+    ours = kept.folder(engine, SOURCES, task)
     if ours is None:
         return None
     with suppress(OSError):
