@@ -36,7 +36,7 @@ def blocks(data: Data) -> list[Block]:
     return [
         Text(
             f"Written by `{command}` (Distal {data['distal']}; {made_on(data['machine'], {'all': data['seconds']})}) from "
-            "`champions.json`, beside this page. [Champions](champions.md) says what the numbers mean."
+            "`champions.json`. [Champions](champions.md) explains the numbers."
         ),
         Text(
             "Lower EP is better. Intervals are 95 %: Student’s for means, Wilson’s for shares. Chance draws fresh random "
@@ -44,15 +44,15 @@ def blocks(data: Data) -> list[Block]:
             "trials, so differences are paired; p-values come from the paired t-test and are corrected by Holm’s method "
             f"for all comparisons of a rule in a table. Differences with a corrected p below {SIGNIFICANT} are bold. "
             f"All trials come from part (0, 0, {CHAMPIONS}) of seed {data['seed']}, which nothing else uses: {size['main']:,} "
-            f"that show what learners do, {size['trials']:,} in every other cell of {size['short']} episodes, "
-            f"{size['long_trials']:,} in longer ones, rounded up to as many for each final position."
+            f"for the tables of behaviour, {size['trials']:,} in every other cell of {size['short']} episodes, "
+            f"{size['long_trials']:,} in cells of longer trials, rounded up to the same number for each final position."
         ),
         Heading("How they were found"), _records(data), _by_runs(data), _by_budget(data),
-        Heading("What they do"), _doing(data), _keeping(data), _by_goal(data),
+        Heading("Behaviour"), _doing(data), _keeping(data), _by_goal(data),
         drawn["champions_episodes"], drawn["champions_later"],
-        Heading("What is inside"), _movement(data), _signals(data), _numbers(data),
+        Heading("Inside the rules"), _movement(data), _signals(data), _numbers(data),
         *(one for name in names for one in (_rows(data, name), drawn[f"{name.replace(':', '_')}_rows"])),
-        Heading("Elsewhere"), drawn["champions_elsewhere"], *(_elsewhere(data, name) for name in names),
+        Heading("In other mazes, networks and readings"), drawn["champions_elsewhere"], *(_elsewhere(data, name) for name in names),
     ]  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def _by_budget(data: Data) -> Sheet:
         for one in records
     ]
     columns = ("prize", "budget", "runs", "generations bred", "held out", "chance", "reached", "chance")
-    caption = "Searches with several budgets, in episodes, one with each; those of the champions among them."
+    caption = "One search with each budget, in episodes; the searches of the champions are among them."
     return Sheet("By budget", caption, columns, rows)
 
 
@@ -173,8 +173,8 @@ def _of_learners(data: Data, title: str, caption: str, columns: Sequence[Column]
 def _doing(data: Data) -> Sheet:
     size = data["size"]
     caption = (
-        f"{size['main']:,} trials of {size['short']} episodes, and {size['long_trials']:,} of {size['long']:,}; no search has "
-        "seen them."
+        f"{size['main']:,} trials of {size['short']} episodes, and {size['long_trials']:,} of {size['long']:,} episodes, which no "
+        "search has seen."
     )
     return _of_learners(data, "How well", caption, [
         (f"best EP of {size['short']}", lambda own, _: _interval(own["best"])),
@@ -195,7 +195,7 @@ def _keeping(data: Data) -> Sheet:
         "episodes that follow a success directly. *Same end* is the share of the trials towards one goal that end with the "
         "most frequent EP."
     )
-    return _of_learners(data, "What they keep", caption, [
+    return _of_learners(data, "Retention", caption, [
         ("different EPs", lambda own, _: _interval(own["different"])),
         ("chance", lambda _, chance: f"{chance['different']['value']:.1f}"),
         ("first success", lambda own, _: "–" if own["median_first"] is None else f"{own['median_first']:g}"),
@@ -215,7 +215,7 @@ def _by_goal(data: Data) -> Sheet:
         return f"end {data['goals'][goal]}", lambda own, _: f"{own['usual_end'][goal]:g}"
 
     ways = ", ".join(f"{way:g}" for way in data["distances"])
-    caption = f"*End*: the most frequent EP of the last episode. The shortest ways: {ways} steps."
+    caption = f"*End*: the most frequent EP of the last episode. The shortest paths: {ways} steps."
     goals = range(len(data["goals"]))
     columns = [*map(reached, goals), *map(usual, goals)]
     return _of_learners(data, "Trials that reach the goal, by final position", caption, columns)
@@ -233,12 +233,12 @@ def _movement(data: Data) -> Sheet:
         used = f"{32 - len(found['unused'])}"
         rows.append([f"`{name}`", *means, "–" if cosine is None else signed(cosine), used])
     caption = (
-        "One update of the weights, as a share of their length, and the cosine of the angle to the update before it: "
-        "1 goes on in the same direction, −1 goes back. "
+        "The size of one update of the weights, as a share of their length, and the cosine of its angle to the update before it: "
+        "1 means the same direction, −1 the opposite one. "
         f"{counted(data['size']['moved'], 'trial')} of {data['size']['short']} episodes."
     )
     columns = ("rule", *after.values(), "cosine after worse", "rows used")
-    return Sheet("How far an update goes", caption, columns, rows)
+    return Sheet("The size of an update", caption, columns, rows)
 
 
 def _signals(data: Data) -> Sheet:
@@ -248,9 +248,7 @@ def _signals(data: Data) -> Sheet:
         own = [f"{found[one]['value']:.2f}" for one in ("fitness", "chance")]
         rows.append([f"`{name}`", _judged(found), *own, *map(_change, signals)])
     columns = ("rule", "measure", "fitness", "chance", *SIGNALS)
-    caption = (
-        "The difference to the rule itself, by its own measure, if it hears another m or does not act on one."
-    )
+    caption = "The difference from the rule itself, by its own measure, if it hears another m, or if one half of its updates is left out."
     return Sheet("Another m", caption, columns, rows)
 
 
@@ -264,7 +262,7 @@ def _numbers(data: Data) -> Sheet:
             values = (0.0, own / 2, min(1.0, 2 * own))
             rows.append([f"`{name}` {number}", f"{own:.4f}", *(cells.get(one, "·") for one in values)])
     columns = ("number", "value", "0 instead", "half", "twice, at most 1")
-    caption = "The difference to the rule itself, if one of its numbers has another value."
+    caption = "The difference from the rule itself, if one of its numbers has another value."
     return Sheet("Other numbers", caption, columns, rows)
 
 
@@ -286,7 +284,7 @@ def _rows(data: Data, name: str) -> Sheet:
         ])  # fmt: skip
     columns = ("row", "bits", "m", "Δw", "use", "set to −1", "0", "+1", "states seen")
     caption = (
-        f"The {_SHOWN} rows with the most to lose, if they have another change. A synapse saw a state if its two neurons "
+        f"The {_SHOWN} rows in which another change costs most. A synapse saw a state if its two neurons "
         "were in it in more than θ of the steps."
     )
     return Sheet(f"Rows of {name}", caption, columns, rows)
@@ -304,11 +302,11 @@ def _elsewhere(data: Data, name: str) -> Sheet:
         rows.append([place, f"{one['trials']:,}", *means, *gaps, f"{one['perfect']:g}"])
     columns = (
         "place", "trials", name, "chance", "hill climbing", "minus chance", "minus hill climbing",
-        "shortest way",
+        "shortest path",
     )  # fmt: skip
     caption = (
-        f"Measured by the {_judged(data['inside'][name])}. One thing differs at a time. Mazes of other sizes have as many "
-        f"steps as keep the paper’s ratio to the shortest way. Hill climbing is `{CLIMBER}`, the best of those that we "
-        "evolved for the paper’s maze."
+        f"Measured by the {_judged(data['inside'][name])}. One thing differs at a time. In mazes of other "
+        f"sizes, the number of steps keeps the paper’s ratio to the shortest path. Hill climbing is `{CLIMBER}`, the best climber "
+        "that we evolved for the paper’s maze."
     )
     return Sheet(f"{name} elsewhere", caption, columns, rows)

@@ -246,7 +246,7 @@ def trial() -> Drawing:
         mark(x)
         d.text(x + 22, 24, words, "small", "start")
         x += width
-    d.text(left + 4, at(1, shortest)[1] + 13, f"the shortest way: {shortest}", "small", "start")
+    d.text(left + 4, at(1, shortest)[1] + 13, f"the shortest path: {shortest}", "small", "start")
     d.text(right, at(1, chance[-1])[1] - 8, f"{chance[-1]:.1f}", "small", "end")
     return d
 

@@ -25,6 +25,9 @@ PAGES = {
 }
 
 
+TITLES = {"tasks-steps": "Other tasks, run step by step"}  # where two pages are of one study
+
+
 def report(name: str) -> Report[Any]:
     """Return the report of a page, from its numbers."""
     word, files = PAGES[name]
@@ -35,7 +38,7 @@ def report(name: str) -> Report[Any]:
 def pages(name: str) -> Iterator[tuple[Path, str]]:
     """Yield the page of a study and its figures, each with the path that it has."""
     shown = report(name)
-    yield DOCS / f"{name}-tables.md", to_markdown(shown.title, shown.blocks())
+    yield DOCS / f"{name}-tables.md", to_markdown(TITLES.get(name, shown.title), shown.blocks())
     for block in unfolded(shown.blocks()):
         if isinstance(block, Figure):
             yield DOCS / "figures" / f"{block.name}.svg", standalone(block.drawn[0])

@@ -23,13 +23,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from distal.base.checks import InputError as InputError
     from distal.engines import Runner as Runner
-    from distal.evaluation.agents import Agent as Agent
-    from distal.evaluation.agents import Evaluation as Evaluation
-    from distal.evaluation.agents import evaluate as evaluate
+    from distal.evaluation.agent import Agent as Agent
     from distal.evaluation.behaviour import Behaviour as Behaviour
     from distal.evaluation.compare import compare as compare
     from distal.evaluation.comparison import Comparison as Comparison
     from distal.evaluation.difference import PairedDifference as PairedDifference
+    from distal.evaluation.evaluate import Evaluation as Evaluation
+    from distal.evaluation.evaluate import evaluate as evaluate
     from distal.evaluation.inspect import inspect as inspect
     from distal.evaluation.inspect import inspect_set as inspect_set
     from distal.evaluation.inspection import Inspection as Inspection
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from distal.learners.hill_climbing import HillClimbing as HillClimbing
     from distal.learners.neuron_centric import NeuronCentric as NeuronCentric
     from distal.learners.online_hebbian import OnlineHebbian as OnlineHebbian
+    from distal.learners.reinforce import Reinforce as Reinforce
     from distal.learners.separable_cma import SeparableCMA as SeparableCMA
     from distal.learners.shipped import Rule as Rule
     from distal.learners.shipped import champion_record as champion_record
@@ -96,7 +97,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "base.checks": "InputError",
     "engines": "Runner",
-    "evaluation.agents": "Agent Evaluation evaluate",
+    "evaluation.agent": "Agent",
+    "evaluation.evaluate": "Evaluation evaluate",
     "evaluation.behaviour": "Behaviour",
     "evaluation.comparison": "Comparison",
     "evaluation.compare": "compare",
@@ -114,6 +116,7 @@ _HOMES = {
     "learners.hill_climbing": "HillClimbing",
     "learners.neuron_centric": "NeuronCentric",
     "learners.online_hebbian": "OnlineHebbian",
+    "learners.reinforce": "Reinforce",
     "learners.separable_cma": "SeparableCMA",
     "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
     "model.maze": "Maze maze t_maze triple_t_maze",

@@ -1,7 +1,7 @@
 """The paper's appendix: the fitness that it reports for its fifteen rules, and ours, rule by rule.
 
 Fifteen numbers that no evolution of ours decides: they depend on the maze and on the
-readings alone. `experiments` runs the trials.
+readings alone. `plans.reproduce` runs the trials.
 """
 
 from __future__ import annotations

@@ -25,14 +25,14 @@ CAPTIONS = {
     "and the climber of 20 in others (right). Bars are 95 % intervals; chance has the scales of the rule."),
     "maze": ("By the levels of the maze", "Mean best EP (left) and share of trials that reached the goal (right) by the levels of the maze; learners "
     "were evolved for each. Bars are 95 % intervals; chance has the scales of the rule."),
-    "keeping": ("Episode by episode", "Mean EP of the episodes themselves, not the best so far: rules (left) and hill climbing (right) by what "
-    "evolution judged them by. Every point is a mean over the episodes since the point before; bands are 95 % "
+    "keeping": ("Episode by episode", "Mean EP of the episodes themselves, not the best so far: rules (left) and hill climbing (right), by the "
+    "fitness that evolution used. Every point is a mean over the episodes since the point before; bands are 95 % "
     "intervals; chance has the scales of the learner judged by its best episode."),
     "change": ("Best EP of every phase", "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95 % intervals; chance "
     "has the scales of the rule evolved under change."),
-    "transfer": ("How far from chance to the shortest way", "How much of the way from chance to the shortest way a rule comes in each maze: 100 % is a perfect "
-    "agent, 0 % is chance there, with the rule’s own scales. A star: it beats chance; a circle: it is worse. In the smallest maze "
-    "chance is nearly perfect, so that little is much of the way."),
+    "transfer": ("The share of the distance from chance to the shortest path", "The share of the distance from chance to the shortest path that a rule covers in each "
+    "maze: 100 % is a perfect agent, 0 % is chance there, with the rule’s own scales. A star: the rule beats chance; a circle: it is "
+    "worse. In the smallest maze chance is nearly perfect, so a small gain is a large share."),
 }  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def _by_size(
 
 
 def _network(outcome: QuestionOutcome, scale: Scale) -> Figure:
-    figure, panels = _panels(["evolved for the network", "those of 20"])
+    figure, panels = _panels(["evolved for the network", "evolved for 20 neurons"])
     own = [f"{'base' if size == 20 else f'hidden_{size}'}_in_hidden_{size}" for size in SIZES]
     for axes, sizes, names in (
         (panels[0], SIZES, own),
@@ -122,7 +122,7 @@ def _maze(outcome: QuestionOutcome, scale: Scale) -> Figure:
     apart = [[levels + shift for levels in LEVELS] for shift in (-0.05, 0, 0.05)]
     _by_size(best, outcome, apart, names)
     perfect = [world.place.perfect for world in outcome.question.worlds]
-    best.plot(LEVELS, perfect, color=LIGHT["ink"], linestyle=":", linewidth=1.2, label="shortest way")
+    best.plot(LEVELS, perfect, color=LIGHT["ink"], linestyle=":", linewidth=1.2, label="shortest path")
     best.set_ylabel("mean best EP")
     _by_size(reached, outcome, apart, names, "reached")
     reached.set_ylabel("trials that reached the goal")
@@ -154,10 +154,10 @@ def _change(outcome: QuestionOutcome, scale: Scale) -> Figure:
     figure, (axes,) = _panels([""], height=3.6)
     _lines(axes, outcome, "dsp_change_in_new", (
         ("dsp_change_in_new", "rule evolved under change", "other", "-"),
-        ("dsp_base_in_new", "rule evolved without", "dsp", "-"),
-        ("dsp_base_in_new_anew", "that rule, started anew", "dsp_resampled", "--"),
+        ("dsp_base_in_new", "rule evolved without change", "dsp", "-"),
+        ("dsp_base_in_new_anew", "that rule, restarted", "dsp_resampled", "--"),
         ("hc_change_in_new", "hill climbing evolved under change", "hc", "-"),
-        ("hc_base_in_new_anew", "hill climbing, started anew", "hc_resampled", "--"),
+        ("hc_base_in_new_anew", "hill climbing, restarted", "hc_resampled", "--"),
     ))  # fmt: skip
     for phase in range(1, PHASES):
         axes.axvline(phase * scale.episodes + 0.5, color=LIGHT["soft"], linestyle=":", linewidth=0.9)
@@ -190,8 +190,8 @@ def _transfer(outcome: QuestionOutcome, scale: Scale) -> Figure:
     axes.set_yticks(centres, [str(levels) for levels in LEVELS])
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    axes.set_xlabel("tested in a maze of so many levels")
-    axes.set_ylabel("evolved for so many levels")
+    axes.set_xlabel("maze tested in (levels)")
+    axes.set_ylabel("maze evolved for (levels)")
     return figure
 
 

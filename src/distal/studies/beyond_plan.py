@@ -121,7 +121,7 @@ class Case:
     @property
     def words(self) -> str:
         """The name of the learner in tables."""
-        return f"{KINDS[self.kind]} {self.condition.words}{', started anew' if self.anew else ''}"
+        return f"{KINDS[self.kind]} {self.condition.words}{', restarted' if self.anew else ''}"
 
     @property
     def at_home(self) -> bool:
@@ -299,8 +299,8 @@ def _change() -> Question:
         Pair(f"{RULE}_change", f"{RULE}_base", ADAPTED, runs=True),
     ]
     return Question(
-        "change", "Do rules evolved under change adapt faster than rules evolved without, than hill "
-        "climbing, than starting anew?", tuple(cases), tuple(pairs), new,
+        "change", "Do rules evolved under change adapt faster than rules evolved without it, hill "
+        "climbing, and restarts?", tuple(cases), tuple(pairs), new,
     )  # fmt: skip
 
 

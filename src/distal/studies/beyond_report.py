@@ -104,9 +104,9 @@ def score_words(of: str, scale: Scale) -> str:
 
 
 _VERDICTS = (
-    f"Comparisons in which the learners are better, not shown to differ, and worse: p < {SIGNIFICANT} in the paired t-test, or "
-    "in the rank-sum test of all runs, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a maze or "
-    "network that the learner was not evolved for. Lower is better. Chance: fresh random weights in every episode, in the same "
+    f"Numbers of comparisons in which the learners are better, not shown to differ, and worse: p < {SIGNIFICANT} in the paired "
+    "t-test, or in the rank-sum test of all runs, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a "
+    "maze or network that the learner was not evolved for. Lower is better. Chance: fresh random weights in every episode, in the same "
     "trials and with the learner’s own scales α. Intervals are 95 %: bootstrap for means, Wilson’s for shares."
 )
 
@@ -271,11 +271,11 @@ def _median(value: float | None) -> str:
 
 
 def _places(study: BeyondStudy) -> Sheet:
-    """Return the steps and the shortest way of every maze."""
+    """Return the steps and the shortest path of every maze."""
     worlds = next(one.question.worlds for one in study.outcomes if one.question.name == "maze")
     rows = [[world.words, f"{world.place.settings.steps}", f"{world.place.perfect:g}"] for world in worlds]
-    caption = "Steps keep the paper’s ratio of 100 steps to a shortest way of 38.5, rounded up."
-    return Sheet("Mazes", caption, ("maze", "steps of an episode", "shortest way, mean"), rows)
+    caption = "Steps keep the paper’s ratio of 100 steps to a shortest path of 38.5, rounded up."
+    return Sheet("Mazes", caption, ("maze", "steps of an episode", "shortest path, mean"), rows)
 
 
 def _how(study: BeyondStudy) -> Sheet:

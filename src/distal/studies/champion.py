@@ -26,8 +26,8 @@ from distal.engines.batch import EPs
 from distal.learners import Learner, embedded, from_embedded
 from distal.model.draws import MAX_COUNT
 from distal.search.results import Fresh
+from distal.studies.finished import Seed
 from distal.studies.prizes import PRIZES
-from distal.studies.records import Seed
 from distal.studies.report import Report, Sheet, Text
 
 RULE, RECORD = "champion.json", "record.json"
@@ -238,8 +238,10 @@ class ChampionReport(Report[Champion]):
         return [
             Sheet(f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
             Sheet("the search", "", columns, [[f"{count:,}" for count in found]]),
-            Text("Brackets: 95 % intervals. bred: generations of the finalists of all runs together."),
-            Text(f"The rule is in {RULE}, beside its record."),
+            Text(
+                "Brackets: 95 % intervals. bred: the number of generations in which the finalists of all runs were bred together."
+            ),
+            Text(f"The rule is in {RULE}, in the same folder as its record."),
         ]
 
     def write(self, out: str | Path) -> Path:

@@ -51,7 +51,7 @@ def _lake(size: str) -> Problem:
     return Problem(
         f"frozen_lake_{size}", f"FrozenLake {size.replace('x', '×')}",
         partial(task_of, "FrozenLake-v1", args=args, tabulated=True), -1, "the goal is reached",
-        "The EP is −1 for a success and 0 for anything else, so an agent hears nothing until it succeeds.",
+        "The EP is −1 for a success and 0 for anything else, so there is no signal before the first success.",
     )  # fmt: skip
 
 
@@ -61,31 +61,31 @@ PROBLEMS = (
         "cliff_walking", "CliffWalking", partial(task_of, "CliffWalking-v1", tabulated=True), 99,
         "the goal is reached in fewer than 100 steps, without a fall",
         "A step costs 1 and a fall 100. An agent that stands still for 100 steps has an EP of 100, which "
-        "beats nearly all that move.",
+        "is better than nearly every move.",
     ),
     *map(_lake, ("4x4", "8x8")),
     Problem(
         "taxi", "Taxi, 8 starts", partial(task_of, "Taxi-v4", starts=8, tabulated=True), 199,
         "the passenger is delivered, with an EP below 200",
-        "A step costs 1, a wrong pick-up or drop-off 10, and a delivery gains 20: whoever only drives "
-        "about has an EP of 200, and hears of nothing better until a passenger is delivered.",
+        "A step costs 1, a wrong pick-up or drop-off 10, and a delivery gains 20. An agent that only drives "
+        "has an EP of 200, and gets no better signal before its first delivery.",
     ),
     Problem(
         "cart_pole", "CartPole", partial(task_of, "CartPole-v1", encode="bins:4:quantiles"), -475,
         "the pole stands for 475 of 500 steps",
-        "The EP is minus the steps that the pole stands. The budget is smaller because the task has no table.",
+        "The EP is minus the number of steps that the pole stands. The budget is smaller because the task has no table.",
     ),
 )  # fmt: skip
 
 STEPPED = (
     Problem(
         "cart_pole", "CartPole", partial(task_of, "compiled:CartPole", encode="bins:4:quantiles"), -475,
-        "the pole stands for 475 of 500 steps", "The EP is minus the steps that the pole stands.",
+        "the pole stands for 475 of 500 steps", "The EP is minus the number of steps that the pole stands.",
     ),
     Problem(
         "mountain_car", "MountainCar", partial(task_of, "compiled:MountainCar", encode="bins:4:quantiles"),
         199, "the top is reached in fewer than 200 steps",
-        "A step costs 1, and nothing else counts: an agent hears nothing until it is on the top.",
+        "A step costs 1 and nothing else counts, so there is no signal before the agent reaches the top.",
     ),
     Problem(
         "acrobot", "Acrobot", partial(task_of, "compiled:Acrobot", encode="bins:4:quantiles"), 100,
@@ -94,14 +94,14 @@ STEPPED = (
     ),
     Problem(
         "phototaxis", "Phototaxis", partial(task_of, "compiled:Phototaxis", encode="bins:4:quantiles"), -4,
-        "two lamps are reached, and most of the way to a third",
-        "Two eyes, three actions: turn left, drive, turn right. When a lamp is reached, the next one is lit. The EP "
-        "is minus the distance that the agent has come nearer, in 200 steps.",
+        "two lamps are reached, and most of the way to a third is covered",
+        "The agent has two eyes and three actions: turn left, drive, turn right. When it reaches a lamp, the next one is "
+        "lit. The EP is minus the distance by which the agent has approached its lamps in 200 steps.",
     ),
     Problem(
         "pendulum", "Pendulum", partial(task_of, "Pendulum-v1", actions="bins:3", encode="bins:4:quantiles"),
         200, "the pendulum swings up and stays there, at a cost of 200 or less",
-        "Gymnasium’s environment is stepped in Python; the torque is one of three.",
+        "Gymnasium’s environment, stepped in Python; the torque is one of three values.",
     ),
     Problem(
         "minigrid", "MiniGrid-Empty-5x5",
@@ -109,7 +109,7 @@ STEPPED = (
             task_of, "minigrid:MiniGrid-Empty-5x5-v0", wrap=["minigrid.wrappers:ImgObsWrapper"],
             tabulated=False,
         ), -0.1, "the goal is reached",
-        "Stepped in Python, too. The EP is between −1 and −0.1 for a success, the sooner the lower, and 0 "
+        "Stepped in Python as well. The EP is between −1 and −0.1 for a success, lower for an earlier one, and 0 "
         "for anything else.",
     ),
 )  # fmt: skip

@@ -223,26 +223,26 @@ def all_figures(study: ReadingStudy) -> list[Figure]:
     words = (
         ("The published rules, by reading",
          "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
-         "Readings of the search do not touch these. Dashed, where maze and network are the paper’s: the mean with which its "
-         "evolutions ended, in the trials that selected the rules."),
+         "Readings of the search have no effect here. Dashed, where maze and network are the paper’s: the mean at the end of "
+         "its evolutions, in the trials that selected the rules."),
         ("The published rules, rule by rule",
-         "The fitness of the fifteen rules in the appendix test against the fifteen numbers of the paper’s appendix, which are "
-         "for 10,000 episodes: their correlation, and the root of the mean squared difference. Dotted: what two tests of the "
-         "same rules with as many trials would give, by the noise of the trials alone."),
+         "The fitness of the fifteen rules in the appendix test, compared with the fifteen numbers of the paper’s appendix, which "
+         "are for 10,000 episodes: the correlation, and the root mean squared difference. Dotted: the value that two tests of "
+         "the same rules with as many trials would give, because of the noise of the trials alone."),
         ("Do tables and numbers belong together?",
-         "All 15 × 15 pairs of a published table and the numbers of a published rule were run; of their fitness, the means of "
-         "tables and of numbers are taken away. The bars show what is left where table and numbers are of the same rule. p: "
-         f"the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; the bars of all others are "
-         "hatched."),
+         "All 15 × 15 pairs of a published table and the numbers of a published rule were run. The means of each table and of each "
+         "set of numbers are subtracted from their fitness; the bars show the remainder where table and numbers belong to the "
+         f"same rule. p: the share of {SHUFFLES:,} random matchings that do as well, bold below {SIGNIFICANT}; all other bars "
+         "are hatched."),
         ("Evolution, by reading",
          "Best of the first and of the last generation, and the winners on fresh trials: mean and standard deviation over "
-         "runs. Grey: chance in the winners’ fresh trials. Faint: the base’s, which the reading does not touch. Dotted and "
-         "dashed, where maze and network are the paper’s: its numbers, with the standard deviation as a band."),
+         "runs. Grey: chance in the winners’ fresh trials. Faint: the value of the base, where the reading has no effect. Dotted "
+         "and dashed, where maze and network are the paper’s: its numbers, with the standard deviation as a band."),
         ("Does evolution find rules like the paper’s?",
-         "How much likelier the fifteen published rules are, by what the winners of the evolution of rules have in each row of "
-         f"their tables and in {BINS} bins of each number, than if all values were alike: natural logarithms, higher is "
-         "better. Dashed, where maze and network are the paper’s: the same for the published rules, each by the fourteen "
-         "others."),
+         "How much likelier the fifteen published rules are than if all values were equally likely. The winners of the evolution of "
+         f"rules give the probabilities: of each row of the tables, and of {BINS} bins of each number. Natural logarithms, higher "
+         "is better. Dashed, where maze and network are the paper’s: the same for the published rules, each by the other "
+         "fourteen."),
     )  # fmt: skip
     return [
         Figure(name, heading, caption, partial(one, study))

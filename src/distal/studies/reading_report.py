@@ -17,8 +17,8 @@ from distal.studies.reproduction import TRIALS
 
 PAPER = "the paper"
 REUSED = (
-    "In brackets: the base’s, which the reading does not touch. Lower is better. Chance: fresh random weights in every episode, "
-    "in the same trials."
+    "In brackets: the value of the base, where the reading has no effect. Lower is better. Chance: fresh random weights in every "
+    "episode, in the same trials."
 )
 
 
@@ -27,7 +27,7 @@ class ReadingReport(Report[ReadingStudy]):
 
     holds: ClassVar[str] = "a study of readings"
     of: ClassVar[type] = ReadingStudy
-    title: ClassVar[str] = "Readings: what the paper leaves open, and what it does to the results"
+    title: ClassVar[str] = "Readings: where the paper is silent, and the effect on the results"
     page: ClassVar[str] = "readings.html"
     text: ClassVar[str] = "readings.md"
     data: ClassVar[str] = "study.json"
@@ -85,40 +85,40 @@ def columns(study: ReadingStudy) -> list[tuple[str, str, list[Column]]]:
         return [
             ("first", part, of(lambda runs: _plain(Mean.of(runs.first))), _plain(paper(kind, "initial"))),
             ("last", part, of(lambda runs: _plain(Mean.of(runs.last))), _plain(paper(kind, "final"))),
-            ("afresh", part, of(lambda runs: f"{runs.afresh.mean:.1f}"), ""),
+            ("re-measured", part, of(lambda runs: f"{runs.afresh.mean:.1f}"), ""),
             ("chance", part, of(lambda runs: f"{runs.chance:.1f}"), ""),
             ("beat it", part, of(lambda runs: f"{runs.beat_chance}/{len(runs.winners)}"), ""),
         ]
 
     evolved = (
-        "Best of the first and of the last generation, mean ± standard deviation over runs, in the trials that selected them, "
-        "hence optimistic; afresh: the winners on fresh trials, chance: on the same."
+        "First, last: the best of the first and of the last generation, mean ± standard deviation over runs, in the trials that "
+        "selected them, hence optimistic. Re-measured: the winners on fresh trials; chance: on the same trials."
     )
     return [
         ("The published rules",
-         "Mean best EP of the fifteen ± standard error; chance in the same trials; hill climbing: the evolved climbers on fresh "
-         "trials of their own; difference: rules minus chance, paired. Beat it: the number of rules that are better than chance, "
-         f"p < {SIGNIFICANT} in the paired t-test.",
+         "Mean best EP of the fifteen rules ± standard error, and chance in the same trials. Hill climbing: the evolved climbers, on "
+         "fresh trials of their own. Difference: rules minus chance, paired. Beat it: the number of rules that are better than "
+         f"chance, p < {SIGNIFICANT} in the paired t-test.",
          [("chance", "chance", lambda found: _plain(found.chance), ""),
           ("hill climbing", "evolve_hc", lambda found: f"{found.hc.afresh.mean:.1f}", ""),
           ("rules", "published", lambda found: _plain(found.published), ""),
           ("difference", "published", lambda found: _plain(found.difference, sign=True), ""),
           ("beat it", "published", lambda found: f"{found.beat_chance}/{len(found.rules)}", "")]),
         ("The appendix",
-         f"Mean best EP of the fifteen after {study.scale.episodes:,} episodes; r, rms: correlation with, and root of the mean "
-         "squared difference from, the paper’s fifteen numbers after 10,000.",
+         f"Mean best EP of the fifteen rules after {study.scale.episodes:,} episodes. r: its correlation with the paper’s fifteen "
+         "numbers, which are for 10,000 episodes; rms: the root mean squared difference from them.",
          [("mean", "appendix", lambda found: f"{found.appendix.mean:.1f}", f"{in_the_paper().mean():.1f}"),
           ("r", "appendix", lambda found: f"{found.appendix.r:.2f}", ""),
           ("rms", "appendix", lambda found: f"{found.appendix.rms:.1f}", "")]),
         ("Pairing",
-         "Effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs; "
+         "Effect: the mean residual of the published tables with their own numbers, in standard deviations of all other pairs. "
          f"p: the share of {SHUFFLES:,} random matchings that do as well.",
          [("effect", "pairing", lambda found: signed(found.pairing.effect), ""),
           ("p", "pairing", lambda found: p_value(found.pairing.p), "")]),
         ("Log-likelihood",
-         f"That of the published rules, where the {study.scale.runs} winners of the evolution of rules say how likely each change "
-         f"is in each row and each of {BINS} bins of each number (prior weight {PRIOR:g}), less that with all values alike; that "
-         "of the paper: each of its rules by the others.",
+         f"The log-likelihood of the published rules, minus the log-likelihood if all values were equally likely. The "
+         f"{study.scale.runs} winners of the evolution of rules give the probability of each change in each row, and of each of "
+         f"{BINS} bins of each number (prior weight {PRIOR:g}). The paper: each of its rules, by the other fourteen.",
          [("tables", "evolve_dsp", lambda found: minus(f"{found.likelihood.tables:.1f}"), minus(f"{among.tables:.1f}")),
           ("numbers", "evolve_dsp", lambda found: minus(f"{found.likelihood.numbers:.1f}"), minus(f"{among.numbers:.1f}"))]),
         *((f"Evolution of {name}", evolved, evolution(kind)) for kind, name in KINDS.items()),

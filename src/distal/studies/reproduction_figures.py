@@ -369,23 +369,23 @@ def all_figures(result: Reproduction) -> list[Figure]:
     found: list[tuple[str, str, Callable[[Reproduction], Drawing], str]] = [
         ("appendix", "The paper’s fifteen rules", appendix,
          f"Fitness of the fifteen rules in the paper’s appendix, after {EPISODES:,} episodes there and "
-         f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95 % intervals of ours; the paper’s numbers are means of "
-         f"40 trials and have errors too. Dashed: where both are the same. Hollow: the same rules in {NARROW}, where that is not "
-         "the maze of this report. Grey line: chance with the same scales α, in the same trials. r: correlation; rms: root mean "
+         f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95 % intervals of our numbers; the paper’s numbers are "
+         f"means of 40 trials and have errors too. Dashed: equal numbers. Hollow: the same rules in {NARROW}, if that is not the "
+         "maze of this report. Grey line: chance with the same scales α, in the same trials. r: correlation; rms: root mean "
          "squared difference."),
         ("maze", "The maze", maze,
-         "S is the start, the numbers are the final positions. One of them is the goal of a trial, the others are pits."),
+         "S is the start; the numbers are the final positions. In a trial, one of them is the goal and the others are pits."),
         ("evolution", "Evolution", evolution,
          f"Best fitness in each generation of independent evolutions, one line per run, elites {result.elites}. These values "
          "selected the individuals and are therefore optimistic. Dotted: the mean of the winners on about "
-         f"{REMEASURED} fresh trials each, which selection has not favoured. Grey: chance on the same trials."),
+         f"{REMEASURED} fresh trials each, which played no part in the selection. Grey: chance on the same trials."),
         ("distribution_100", "After 100 episodes", distribution_100,
          f"Best EP of {trials} trials of 100 episodes with {best}. Outline: chance. Values beyond the axis count in the last bin."),
-        ("every_episode", "Best so far, and what the agent does now", every_episode,
+        ("every_episode", "The best EP so far, and the EP of every episode", every_episode,
          f"{many} trials of 100 episodes with {best}, and chance, all from the same trial seeds. (a) The best EP so far, which the "
          "paper reports, can only fall. (b) The EP of each episode itself, on the same axis. (c) The share of the trials whose "
-         "episode reached the goal, means of ten episodes. A learner that kept what it found would fall in (b) as in (a), and "
-         "rise in (c)."),
+         "episode reached the goal, means of ten episodes. The curve of a learner that keeps the goal would fall in (b) as in (a), "
+         "and rise in (c)."),
         ("long_tests", "Many episodes", partial(long_tests, tests=("dsp", "hc")),
          f"Fitness of all DSP rules and of all hill climbing parameters in tests of their own, {trials} trials each, one line "
          f"per rule. Thick: {best}. Below: the first 1,000 episodes."),
@@ -400,7 +400,7 @@ def all_figures(result: Reproduction) -> list[Figure]:
          f"Fitness of {best}, plain and resampled, and of chance. Bands: standard error."),
         ("rule_map", "The rules", rule_map,
          f"The 32 changes of the {len(result.learners['dsp'])} {result.rules} DSP rules. Right: the share of the rules that have "
-         "the most frequent change of the row, in its colour (grey: no change)."),
+         "the most frequent change of the row, in the colour of that change (grey: no change)."),
     ]  # fmt: skip
     return [
         Figure(name, title, caption, partial(draw, result))

@@ -17,7 +17,7 @@ from distal.learners.shipped import NUMBERS
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
-from distal.studies.agreement import Line, agreement, behaviours, compare
+from distal.studies.agreement import PaperNumber, agreement, behaviours, compare
 from distal.studies.appendix import EPISODES, NARROW
 from distal.studies.report import Block, Folded, Report, Sheet, Text, run_sheet
 from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
@@ -26,17 +26,17 @@ from distal.studies.reproduction_figures import all_figures
 _HOW = (
     "The paper’s numbers are estimates from 15 runs or 40 trials, as ours are. A mean, a standard deviation or a share "
     "agrees unless the two differ significantly (p < 0.05: Welch’s test with the paper’s standard deviation, or ours where "
-    "it reports none; F-test; Fisher’s exact test). Intervals are 95 % of ours alone (bootstrap percentiles; Wilson’s for "
+    "it reports none; F-test; Fisher’s exact test). Intervals are 95 % intervals of our numbers alone (bootstrap percentiles; Wilson’s for "
     "shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, corrected for ties; they agree if "
     "they fall on the same side of 0.05 and, where significant, for the same learner; an episode “from which” agrees within a "
-    "factor of two. The best rule and the best climber are those with the lowest fitness at the end of the plain test. Chance is "
-    "run beside every rule and climber, with its scales α and in its trials; where the best of each are compared, it is the best "
-    "rule’s. –: the paper reports no such number; rows without a verdict are not counted."
+    "factor of two. The best rule and the best climber have the lowest fitness at the end of the plain test. Chance is run with "
+    "the scales α and in the trials of every rule and climber; where the best of each are compared, it is the chance of the best "
+    "rule. –: the paper reports no such number; rows without a verdict are not counted."
 )
 
 _TERMS = (
     "Fitness: the best EP so far, averaged over trials; lower is better. Chance: random weights in every episode, whose best EP so "
-    "far falls too. Verdict: whether the paper’s number and ours may be two estimates of the same."
+    "far falls too. Verdict: whether the paper’s number and ours may be two estimates of the same quantity."
 )
 _FILES = (
     "All numbers: [results.json](results.json); this page as text: [results.md](results.md); evolved rules: "
@@ -96,7 +96,7 @@ class ReproductionReport(Report[Reproduction]):
     more: ClassVar[tuple[str, ...]] = ("evolved_rules.json",)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PaperNumber]:
         """The paper's numbers with ours; their bootstrap intervals take a moment."""
         return compare(self.outcome)
 
@@ -172,7 +172,7 @@ class ReproductionReport(Report[Reproduction]):
             rows += [[words.format(long=long), *_cells(one)[2:5]] for one in found]
         return [
             Sheet("The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows),
-            Text("–: the paper reports no such number. Intervals: 95 %, of ours."),
+            Text("–: the paper reports no such number. Intervals: 95 %, of our numbers."),
             Text(f"{agreement(self.lines)} The report has all {len(self.lines)} lines."),
         ]
 
@@ -237,19 +237,19 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 # ------------------------------------------------------------------ tables
 
 
-def _summary_table(lines: list[Line]) -> Sheet:
+def _summary_table(lines: list[PaperNumber]) -> Sheet:
     """Return the paper's numbers with ours."""
     return _lines_table("summary", "The paper’s numbers and ours", _HOW, lines)
 
 
-def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Sheet:
+def _lines_table(name: str, title: str, caption: str, lines: Sequence[PaperNumber]) -> Sheet:
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
     rows = list(map(_cells, lines))
     return Sheet(title, caption, columns, rows, name, grouped=True, tones=tones)
 
 
-def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
+def _appendix_table(result: Reproduction, lines: list[PaperNumber]) -> Sheet:
     """Return the paper's fifteen rules, in its order: the paper's number, ours, chance and variants."""
     found = result.appendix
     verdicts = {line.what: line.verdict for line in lines}
@@ -262,10 +262,10 @@ def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
         verdict = verdicts.get(f"{row.rule}: fitness", "")
         rows.append([row.rule, *(f"{value:.2f}" for value in numbers), f"{row.p:.2g}", verdict, *beside])
     caption = (
-        f"Fitness of the paper's fifteen rules after {EPISODES:,} episodes: its appendix and ours after {found.episodes:,}, "
-        f"{result.trials} trials each. low, high: the 95 % interval of ours. p: Welch's test, the paper's trials taken to "
-        "spread as ours do. chance: with the rule's α, in the same trials. resampled: fresh weights every "
-        f"{RESAMPLE} episodes. {NARROW}: ours in that maze, where it is another."
+        f"Fitness of the paper's fifteen rules: in its appendix after {EPISODES:,} episodes, and ours after {found.episodes:,}, "
+        f"{result.trials} trials each. low, high: the 95 % interval of ours. p: Welch's test, which assumes that the paper's "
+        "trials vary as ours do. chance: with the rule's α, in the same trials. resampled: fresh weights every "
+        f"{RESAMPLE} episodes. {NARROW}: ours in that maze, if the study has another one."
     )
     columns = ("rule", "paper", "ours", "low", "high", "p", "verdict", "chance", "resampled", NARROW)
     return Sheet("The paper’s fifteen rules", caption, columns, rows, "appendix")
@@ -292,9 +292,10 @@ def _learners_table(result: Reproduction, kind: str) -> Sheet:
             cells += [chance, beats, f"{fresh.p:.2g}", f"{fresh.superiority:.2f}"]
         rows.append([*cells, *(f"{getattr(learner, one):.4f}" for one in numbers)])
     caption = (
-        f"The best first. fitness: after {result.scale.episodes:,} episodes. selected at 100: the fitness that made it the winner, "
-        f"after 100 episodes. re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same trials. "
-        "p: paired t-test. P(better): the share of trials that are better than chance’s, ties half. ±: standard error."
+        f"The best comes first. fitness: after {result.scale.episodes:,} episodes. selected at 100: the fitness that made it the "
+        f"winner, after 100 episodes. re-measured at 100: on about {REMEASURED} fresh trials of 100 episodes. chance: on the same "
+        "trials. p: paired t-test. P(better): the share of trials in which it is better than chance; a tie counts half. ±: standard "
+        "error."
     )
     measured = ("re-measured at 100", "chance", "beats chance", "p", "P(better)")
     columns = (word, "from", "fitness", "selected at 100", *measured, *numbers)
@@ -318,7 +319,7 @@ def _discrete_table(result: Reproduction) -> Sheet:
     return Sheet("The rules: changes of the weights", caption, columns, rows, "rules_discrete", folded=True)
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: PaperNumber) -> list[str]:
     """Return the cells of a line: section, name, paper, ours, interval, difference, verdict, note."""
     form = line.written or line.kind
 

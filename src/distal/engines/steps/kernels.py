@@ -17,17 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import literal_unroll, njit, typeof, types
 from numba.core import event
+from numpy.typing import NDArray
 
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
-from distal.engines.steps.agent import Agent, acts_of
+from distal.engines.steps.agent import CompiledAgent, acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
-from distal.learners.compiled import CompiledLearner
+from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
-from distal.networks.compiled import CompiledNetwork
+from distal.networks.compiled_network import CompiledNetwork
 from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.function_checksum import checksum
 
@@ -37,7 +38,7 @@ SOURCES = (
     "engines/steps/encoding.py",
     "engines/steps/held.py",
     "engines/steps/kernels.py",
-    "learners/compiled.py",
+    "learners/compiled_learner.py",
     "learners/compiled_chance.py",
     "learners/compiled_counts.py",
     "learners/compiled_dsp.py",
@@ -47,30 +48,49 @@ SOURCES = (
     "learners/compiled_modulation.py",
     "learners/compiled_normalisation.py",
     "learners/compiled_online_hebbian.py",
+    "learners/compiled_reinforce.py",
     "learners/compiled_separable_cma.py",
     "model/compiled_draws.py",
     "model/compiled_traces.py",
     "model/draws.py",
     "model/lanes.py",
-    "networks/compiled.py",
+    "networks/compiled_network.py",
     "networks/compiled_logistic.py",
     "networks/compiled_recurrent.py",
+    "networks/compiled_softmax.py",
     "networks/recurrent.py",
 )
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
 
 class Kernels(NamedTuple):
-    """Compiled functions of the address of an agent; `hold` puts it there."""
+    """Compiled functions of the address of an agent, for whoever takes its steps."""
 
-    hold: Callable[..., Any]
     start: Callable[[int], None]
     begin: Callable[[int], None]
     act: Callable[[int], int]
     end: Callable[[int], None]
 
 
-def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
+def hold_agent(room: NDArray[np.uint8], agent: CompiledAgent) -> None:
+    """Write an agent to the memory of an array, where kernels find it by its address."""
+    _holding(typeof(agent))(room, agent)
+
+
+@cache
+def _holding(kind: Any) -> Any:
+    def hold_it(room, agent):
+        hold(room, agent)
+
+    made = njit(error_model="numpy")(hold_it)
+    key = hashlib.sha256(f"hold {kind}".encode()).hexdigest()
+    kept.keep_compiled(made, key=key, ours=_folder(key))
+    with event.install_listener("numba:compile", Announcement("engine steps", made)):
+        made.compile((typeof(room_for(kind)), kind))
+    return made
+
+
+def kernels_for(agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
     return _kernels(typeof(agent), network, learner)
 
@@ -79,9 +99,6 @@ def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner
 def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
-
-    def hold_agent(room, agent):
-        hold(room, agent)
 
     def start(address):
         start_it(held(address))
@@ -98,14 +115,13 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> K
     def end(address):
         end_it(held(address))
 
-    functions = (hold_agent, start, begin, act, end)
+    functions = (start, begin, act, end)
     made = Kernels(*(njit(error_model="numpy")(function) for function in functions))
     key = hashlib.sha256("\n".join((str(kind), *_parts(network, learner))).encode()).hexdigest()
     kept.keep_compiled(*made, key=key, ours=_folder(key))
     with event.install_listener("numba:compile", Announcement("engine steps", *made)):
         kernels: tuple[Any, ...] = made  # Numba's, which have more than functions
-        kernels[0].compile((typeof(room_for(kind)), kind))
-        for kernel in kernels[1:]:
+        for kernel in kernels:
             kernel.compile((types.int64,))
     return made
 
@@ -115,7 +131,7 @@ OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
 def trials_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
@@ -188,7 +204,7 @@ def _trials(kind, network, learner, reset, step, compiled):
 
 
 def tables_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a table, and what says that it is compiled.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -9,13 +10,13 @@ import numpy as np
 from numba import typeof
 
 from distal.engines.batch import Batch
-from distal.engines.steps.agent import Agent, Book, Plan
+from distal.engines.steps.agent import Book, CompiledAgent, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
-from distal.engines.steps.kernels import Kernels, kernels_for
+from distal.engines.steps.kernels import Kernels, hold_agent, kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
-from distal.networks.compiled import running
+from distal.networks.compiled_network import running
 
 
 class Worker:
@@ -31,22 +32,26 @@ class Worker:
     def __init__(self, batch: Batch, plan: Plan, book: Book, encoding: Encoding) -> None:
         network = network_of(batch)
         parts = part_of(type(network)), part_of(batch.kind)
-        self.agent = Agent(
+        self.agent = CompiledAgent(
             running=running(network),
             network=parts[0].make(network),
             learner=parts[1].make(network),
-            given=parts[1].given(batch.learners),
+            learners=parts[1].packed(batch.learners),
             encoding=encoding,
             plan=plan,
             book=book,
             lowest=np.zeros(1),
         )
         self.parts = parts
-        self.kernels: Kernels = kernels_for(self.agent, parts[0], parts[1])
         self._room = room_for(typeof(self.agent))
-        self.kernels.hold(self._room, self.agent)
+        hold_agent(self._room, self.agent)
         self.address = int(self._room.ctypes.data)
         self.now = self.agent.running.now
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """What takes steps one by one; whole trials of compiled tasks and of tables need none of it."""
+        return kernels_for(self.agent, *self.parts)
 
     def start(self, batch: Batch, trial: int) -> None:
         """Start a trial."""

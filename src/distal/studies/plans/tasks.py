@@ -18,9 +18,9 @@ from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
+from distal.studies.finished import Finished
 from distal.studies.intervals import Gap, Interval
 from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
-from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,
@@ -35,9 +35,8 @@ from distal.studies.report import (
     verdict,
 )
 from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
-from distal.studies.study import How, Option, Scale, Scaled
-from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
-from distal.tasks.compiled_task import CompiledTask
+from distal.studies.study import Option, RunOptions, Scale, Scaled
+from distal.studies.tested import FigureLine, Planned, ProblemOutcome, ProblemsReport, Tested, about
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -55,7 +54,7 @@ PACED = {
 
 
 @dataclass(frozen=True)
-class Tried(Line):
+class Tried(FigureLine):
     """A learner that is tested: its line in the figure, its name in tables, and the kind with its pace."""
 
     words: str = ""
@@ -200,11 +199,11 @@ class TasksReport(ProblemsReport[TaskStudy]):
 
     holds: ClassVar[str] = "a study of tasks"
     of: ClassVar[type] = TaskStudy
-    title: ClassVar[str] = "Does it learn there?"
+    title: ClassVar[str] = "Other tasks"
     page: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks", "tasks_steps")
-    lines: ClassVar[Mapping[str, Line]] = LEARNERS
+    lines: ClassVar[Mapping[str, FigureLine]] = LEARNERS
 
     @property
     def figure(self) -> str:
@@ -223,7 +222,7 @@ class TasksReport(ProblemsReport[TaskStudy]):
                 )
         columns = ("task", "after", "rule", "chance", "against chance", "against climbing", "kept")
         caption = (
-            "Mean best EP after some episodes, against chance and against hill climbing evolved for the task."
+            "Mean best EP of the rule, compared with chance and with hill climbing evolved for the task."
         )
         return [Sheet("The rule evolved for each task", caption, columns, rows)]
 
@@ -250,7 +249,7 @@ class TasksReport(ProblemsReport[TaskStudy]):
             "task", "inputs", "actions", "goals", "steps", "evolution", "trials × episodes of an evaluation",
             "re-measured on", "tested on trials × episodes", "engine",
         )  # fmt: skip
-        caption = "Trials are for all goals of a task together, rounded up to the same number for each."
+        caption = "Numbers of trials are for all goals of a task together, rounded up to the same number for each goal."
         budgets = Sheet("Budgets", caption, columns, list(map(_budget, self.outcome.outcomes)))
         return *(_moved(self.outcome) if self.outcome.transfers else ()), budgets
 
@@ -285,7 +284,7 @@ def _moved(study: TaskStudy) -> Sequence[Block]:
         "task", "rule evolved for", "episodes", "mean best EP", "chance", "against chance",
         "minus its own rule", "against its own rule",
     )  # fmt: skip
-    caption = "The last two columns compare a rule with the one that was evolved for the task."
+    caption = "The last two columns compare each rule with the rule evolved for the task."
     return Heading(MOVED), Sheet("", caption, columns, rows)
 
 
@@ -365,7 +364,7 @@ class Tasks(Scaled[TaskStudy]):
                 budget, engine = (SLOW[self.scale], "steps") if slow else (self.size, None)
                 marks = tuple(mark for mark in MARKS if mark <= budget.long)
             else:
-                scales = self.COMPILED if isinstance(task, CompiledTask) else PACED
+                scales = PACED if task.in_python else self.COMPILED
                 budget, engine = scales[self.scale], "steps"
                 marks = budget.episodes, budget.long
             found.append(Planned(problem, task, settings, budget, engine, marks))
@@ -401,7 +400,7 @@ class Tasks(Scaled[TaskStudy]):
                 found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
         return found
 
-    def work(self, stages: Stages) -> TaskStudy:
+    def run_stages(self, stages: Stages) -> TaskStudy:
         """Run all stages that are missing."""
         own: dict[str, EPs] = {}
         outcomes = tuple(self._outcome(stages, one, own) for one in self.planned)
@@ -468,7 +467,7 @@ def _moved_stages(one: Planned, rule: str) -> list[Stage]:
 
 
 def study_tasks(
-    scale: str = "quick", *, worlds: str = TABLES, seed: int = 0, **how: Unpack[How]
+    scale: str = "quick", *, worlds: str = TABLES, seed: int = 0, **how: Unpack[RunOptions]
 ) -> TaskStudy:
     """Test whether rules learn in other tasks: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from distal import Agent, EnvTask, HillClimbing, InputError, Maze, Result, Settings, evaluate, learn, task_of
-from distal.evaluation.agents import Evaluation
+from distal.evaluation.evaluate import Evaluation
 from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
 from tests.given import some
@@ -193,26 +193,16 @@ DAMAGED: dict[str, Callable[[dict[str, Any]], object]] = {
     "a field less": lambda data: data.pop("seed"),
     "a field more": lambda data: data.update(code="x"),
     "weights that are text": lambda data: data.update(hidden="abc"),
-    "numbers that are text": lambda data: data["hidden"][0].__setitem__(0, "0.5"),
-    "truths": lambda data: data.update(output=[[True] * 6] * 4),
     "a number too large": lambda data: data["hidden"][0].__setitem__(0, 1e300),
     "a whole number too large": lambda data: data["hidden"][0].__setitem__(0, 10**400),
     "a row too short": lambda data: data["hidden"][0].pop(),
-    "a row less": lambda data: data["output"].pop(),
     "other inputs": lambda data: data.update(inputs=4),
-    "no rows": lambda data: data.update(hidden=[], output=[]),
-    "settings that are text": lambda data: data.update(settings="x"),
     "a setting less": lambda data: data["settings"].pop("steps"),
-    "a setting more": lambda data: data["settings"].update(colour="red"),
     "other hidden neurons": lambda data: data["settings"].update(hidden=6),
     "a reading that is none": lambda data: data["settings"].update(outputs="often"),
     "a scale out of range": lambda data: data.update(alpha_h=1.5),
-    "a scale that is a truth": lambda data: data.update(alpha_o=True),
-    "an encoder that is text": lambda data: data.update(encoder="bits"),
     "a first action without end": lambda data: data.update(first_action=10**30),
-    "a negative seed": lambda data: data.update(seed=-1),
     "a negative episode": lambda data: data.update(episode=-1),
-    "a name that is a number": lambda data: data.update(name=0),
     "a name that colours the terminal": lambda data: data.update(name="\x1b[31m"),
 }
 
