@@ -39,6 +39,7 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, Runner, Trials, cpu
+from distal.engines.blocks import shares
 from distal.engines.cpu import cache, counting, kernels, packed
 from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
@@ -273,7 +274,7 @@ def test_subnormal_weights_give_the_same_bits() -> None:
 
 @given(st.integers(1, 5000), st.integers(1, 64))
 def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) -> None:
-    blocks = list(cpu.shares(trials, workers))
+    blocks = list(shares(trials, workers))
     assert [trial for first, last in blocks for trial in range(first, last)] == list(range(trials))
     assert blocks[-1][1] - blocks[-1][0] == 1
 

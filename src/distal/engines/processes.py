@@ -29,10 +29,7 @@ _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 def processes_for(batch: Batch, workers: int | None, worth: int) -> int:
     """Return how many processes should run a batch: by default one per core, where that is worth it.
 
-    Args:
-        batch: The trials.
-        workers: How many were asked for; None if nobody did.
-        worth: The steps that are worth the start of processes, unless those of an environment take long.
+    `worth` is how many steps are worth the start of processes, unless those of an environment take long.
     """
     work = len(batch) * batch.episodes * batch.settings.steps
     slow = isinstance(batch.task, EnvTask) and work * batch.task.step_seconds > _WORTH

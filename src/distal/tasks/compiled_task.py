@@ -28,8 +28,9 @@ from distal.base.checks import InputError, function, instance, integer, number, 
 from distal.model import draws
 from distal.model.draws import MAX_SEED
 from distal.model.settings import MAX_OUTPUTS, MAX_STEPS, Settings
-from distal.tasks.encoders import Bounds, Encoder, encoder_of
+from distal.tasks.encoders import Encoder, encoder_of
 from distal.tasks.function_checksum import checksum
+from distal.tasks.spaces import Bounds
 from distal.tasks.task import Task, Walk
 
 _MAX_DRAWS = 1_000
@@ -116,7 +117,7 @@ class CompiledTask(Task["CompiledWalk"]):
         """Refuse functions that Numba cannot compile, or that return other things than they should."""
         from numba import typeof  # noqa: PLC0415 - takes a moment; only tasks of this kind need it
 
-        reset, step, _ = self.compiled
+        reset, step, *_ = self.compiled
         try:
             begun = reset(fractions(0, 0, self.draws), 0)
             stepped = step(begun[0], 0)
@@ -250,14 +251,20 @@ class Compiled(NamedTuple):
 
     reset: Any
     step: Any
+    plain: tuple[Callable[..., Any], Callable[..., Any]]
     checksum: str | None  # of all that they are made of, if that can be told
+
+    def made_of(self) -> str | None:
+        """Return the checksum, unless an array has changed since, which compiled code may know or not."""
+        return self.checksum if self.checksum == checksum(*self.plain) else None
 
 
 @lru_cache(maxsize=16)
 def _both(reset: Callable[..., Any], step: Callable[..., Any]) -> Compiled:
     """Return two functions, compiled once for all tasks that are made of them."""
     made: dict[Callable[..., Any], Any] = {}
-    return Compiled(_compiled(reset, made), _compiled(step, made), checksum(reset, step))
+    plain = reset, step
+    return Compiled(_compiled(reset, made), _compiled(step, made), plain, checksum(*plain))
 
 
 def _compiled(function: Callable[..., Any], made: dict[Callable[..., Any], Any]) -> Any:

@@ -31,7 +31,7 @@ PACKAGE = Path(__file__).parents[2]
 SOURCES = (
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
-    "learners/compiled_evolution_strategy.py",
+    "learners/compiled_climbing.py",
     "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",

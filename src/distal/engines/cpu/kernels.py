@@ -45,7 +45,7 @@ from distal.engines.cpu.layout import (
     WAY_STATE_AT,
     Packed,
 )
-from distal.learners.compiled_evolution_strategy import stepped
+from distal.learners.compiled_climbing import stepped
 from distal.model.compiled_draws import F0, F1, called, draw_words, four_rows, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.draws import ACTION, NOISE, WEIGHTS
