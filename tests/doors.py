@@ -979,6 +979,7 @@ def machinery() -> list[Door]:
         *(door(f"distal.networks.{name}", **SHAPE, settings=row(SHORT, none_or(one(Settings))), alpha_h=UNIT,
                alpha_o=UNIT) for name in ("Recurrent", "Softmax")),
         door("distal.networks.network_for", **SHAPE, numbers=row({"alpha_h": 0.5}, some(dict))),
+        door("distal.Reinforce", eta=row(0.05, ranged(0, 0.1))),
         door("distal.check_learner", learner=row(RULE, perhaps(LEARNER))),
         door("distal.check_task", task=BATCH["task"]),
         door("distal.evaluation.trials.batch_of", learners=row((RULE,), never),

@@ -143,7 +143,7 @@ RIVALS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
     "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
     "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
     "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
-    "reinforce": lambda rng, n: Reinforce(*unit(rng, 4)),
+    "reinforce": lambda rng, n: Reinforce(rng.uniform(0, 0.1), *unit(rng, 3)),
 }
 
 

@@ -117,7 +117,7 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
         "--maze MAZE": maze_help(),
     })  # fmt: skip
     add_heading(command)
-    readings = command.add_argument_group(f"readings, our choices where the paper is silent{remark}")
+    readings = command.add_argument_group("readings, our choices where the paper is silent", remark or None)
     for name, values in READINGS.items():
         text = explained(values, getattr(Settings, name))
         add_options(readings, {f"--{name.replace('_', '-')} WORD": text})

@@ -27,10 +27,7 @@ _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 def processes_for(batch: Batch, workers: int | None, worth: int) -> int:
     """Return how many processes should run a batch: by default one per core, where that is worth it.
 
-    Args:
-        batch: The trials.
-        workers: How many were asked for; None if nobody did.
-        worth: The steps that are worth the start of processes.
+    `worth` is how many steps are worth the start of processes.
     """
     work = len(batch) * batch.episodes * batch.settings.steps
     if workers is None and (work < worth or len(batch) == 1 or not _travels(batch)):

@@ -28,7 +28,8 @@ from distal.base.checks import InputError, function, instance, integer, number, 
 from distal.model import draws
 from distal.model.draws import MAX_SEED
 from distal.model.settings import MAX_OUTPUTS, MAX_STEPS, Settings
-from distal.tasks.encoders import Bounds, Encoder, encoder_of
+from distal.tasks.encoders import Encoder, encoder_of
+from distal.tasks.spaces import Bounds
 from distal.tasks.task import Task, Walk
 
 _MAX_DRAWS = 1_000

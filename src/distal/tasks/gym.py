@@ -342,19 +342,10 @@ class EnvTask(Task[EnvWalk]):
 
 
 def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], int]) -> tuple[float, bool]:
-    """Play an episode without a record, for a task whose EP is minus the return; `act` chooses the actions.
+    """Play an episode without a record, for a task whose EP is minus the return.
 
-    Args:
-        task: The environment as a task.
-        goal: Which of its goals.
-        settings: How many steps there are.
-        act: Given an observation, returns the number of an action.
-
-    Returns:
-        The EP, and whether the episode took all of its steps before the environment ended it.
-
-    Raises:
-        InputError: If the environment fails.
+    `act` chooses the number of an action, given an observation. Return the EP, and whether the episode took
+    all of its steps before the environment ended it.
     """
     rewards: list[float] = []
     steps, step, acting = task._steps_of(settings), task.env.step, task.acting

@@ -29,9 +29,16 @@ _log = logging.getLogger("distal")
 PACKAGE = Path(__file__).parents[2]
 # What the kernels are compiled from.
 SOURCES = (
+    "engines/cpu/automaton.py",
+    "engines/cpu/continuous.py",
+    "engines/cpu/episodes.py",
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
-    "learners/compiled_evolution_strategy.py",
+    "engines/cpu/update.py",
+    "engines/cpu/walk.py",
+    "engines/cpu/weights.py",
+    "engines/cpu/workspace.py",
+    "learners/compiled_climbing.py",
     "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",
