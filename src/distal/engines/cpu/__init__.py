@@ -32,7 +32,6 @@ from distal.engines.compiled_engine import (
     packed_learners,
 )
 from distal.engines.cpu import cache, kernels
-from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import (
     EVENT_AT,
     INPUTS,
@@ -46,6 +45,7 @@ from distal.engines.cpu.layout import (
     WIDE,
     Packed,
 )
+from distal.engines.cpu.workspace import CONTINUOUS, GROUP, Options, stride_of, workspace
 from distal.engines.engine import Asked
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
@@ -60,7 +60,7 @@ if config.DISABLE_JIT:
         "engine cpu: Numba is told not to compile; unset NUMBA_DISABLE_JIT, or use engine reference"
     )
 
-NEURONS = {"binary": (0,), "sigmoid": (0,) * kernels.CONTINUOUS}
+NEURONS = {"binary": (0,), "sigmoid": (0,) * CONTINUOUS}
 # The flags of `Options` that each value of a reading sets.
 FLAGS: dict[str, dict[str, tuple[str, ...]]] = {
     "outputs": {"winner": ("winner_alone",), "binary": (), "random": ("random_action",)},
@@ -148,7 +148,7 @@ class Job:
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
         self.options = Options(
             hidden=settings.hidden,
-            groups=kernels.stride_of(settings.hidden, self.task) // kernels.GROUP,
+            groups=stride_of(settings.hidden, self.task) // GROUP,
             steps=settings.steps,
             episodes=batch.episodes,
             recorded=recorded,
@@ -160,7 +160,7 @@ class Job:
             keep_ep=self.keep_ep,
         )
         self.local = threading.local()  # a workspace for each thread
-        self.local.workspace = kernels.workspace(settings.hidden, settings.steps, self.task)
+        self.local.workspace = workspace(settings.hidden, settings.steps, self.task)
         self.best = np.empty((trials, recorded), np.int32)
         self.ep = np.empty((trials if self.keep_ep else 0, batch.episodes), np.int32)
         shapes = ((0, 0), (0, 0))
@@ -189,7 +189,7 @@ class Job:
     def arguments(self) -> tuple[Any, ...]:
         """Return what the kernel takes between the trials and the counter, with this thread's workspace."""
         if not hasattr(self.local, "workspace"):
-            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
+            self.local.workspace = workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
             batch.learner, batch.goals, batch.seed, self.numbers, self.own, self.task, self.options,

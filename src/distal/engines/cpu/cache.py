@@ -29,8 +29,15 @@ _log = logging.getLogger("distal")
 PACKAGE = Path(__file__).parents[2]
 # What the kernels are compiled from.
 SOURCES = (
+    "engines/cpu/automaton.py",
+    "engines/cpu/continuous.py",
+    "engines/cpu/episodes.py",
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
+    "engines/cpu/update.py",
+    "engines/cpu/walk.py",
+    "engines/cpu/weights.py",
+    "engines/cpu/workspace.py",
     "learners/compiled_climbing.py",
     "learners/evolution_strategy.py",
     "tasks/table.py",
