@@ -1150,7 +1150,7 @@ NO_DOOR = {
             "distal.networks.psi", "distal.learners.Learner.update", "distal.learners.Learner.step",
             "distal.OnlineHebbian.step",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
-            "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial", "distal.PlasticNetwork.live",
+            "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial",
         ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
     ),

@@ -30,13 +30,14 @@ from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
 from distal.networks.compiled_network import CompiledNetwork
+from distal.tasks.compiled_task import Compiled
 
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
     *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
     "engines/blocks.py", "engines/steps/agent.py", "engines/steps/encoding.py", "engines/steps/held.py",
     "engines/steps/kernels.py", "learners/evolution_strategy.py", "model/draws.py", "model/lanes.py",
-    "networks/recurrent.py", "tasks/classic_control.py", "tasks/phototaxis.py",
+    "networks/recurrent.py",
 )  # fmt: skip
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
@@ -103,7 +104,7 @@ OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 @cache
 def trials_for(
-    kind: Any, network: CompiledNetwork, learner: CompiledLearner, compiled: tuple[Any, Any]
+    kind: Any, network: CompiledNetwork, learner: CompiledLearner, compiled: Compiled
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
@@ -112,7 +113,7 @@ def trials_for(
     """
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
-    reset_it, step_it = compiled
+    reset_it, step_it = compiled.reset, compiled.step
 
     @njit(error_model="numpy")
     def observe(observation, values):
@@ -159,13 +160,11 @@ def trials_for(
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(trials)
-    ours = reset_it.py_func.__module__.startswith("distal.")
-    if ours:  # what others write may be made of anything
-        names = (function.py_func.__qualname__ for function in compiled)
-        parts = (str(kind), *names, *_parts(network, learner))
-        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-        kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement("engine steps", made, kept=ours)
+    made_of = compiled.made_of()
+    if made_of is not None:
+        key = hashlib.sha256("\n".join((made_of, str(kind), *_parts(network, learner))).encode()).hexdigest()
+        kept.keep_compiled(made, key=key, ours=_folder(key, "task", made_of))
+    return made, Announcement("engine steps", made, kept=made_of is not None)
 
 
 @cache
@@ -216,9 +215,12 @@ def tables_for(
     return made, Announcement("engine steps", made, kept=True)
 
 
-def _folder(key: str) -> Path | None:
-    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
-    ours = kept.folder("steps", SOURCES)
+def _folder(key: str, engine: str = "steps", task: str = "") -> Path | None:
+    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile.
+
+    Each compiled task has a folder of its own, since people change theirs: the oldest go.
+    """
+    ours = kept.folder(engine, SOURCES, task)
     if ours is None:
         return None
     with suppress(OSError):
