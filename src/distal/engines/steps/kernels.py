@@ -36,8 +36,8 @@ from distal.tasks.compiled_task import Compiled
 SOURCES = (
     *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
     "engines/blocks.py", "engines/steps/compiled_agent.py", "engines/steps/encoding.py",
-    "engines/steps/held.py", "engines/steps/kernels.py", "learners/evolution_strategy.py", "model/draws.py", "model/lanes.py",
-    "networks/recurrent.py",
+    "engines/steps/held.py", "engines/steps/kernels.py", "learners/evolution_strategy.py",
+    "model/draws.py", "model/lanes.py", "networks/recurrent.py",
 )  # fmt: skip
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
