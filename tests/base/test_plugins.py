@@ -154,9 +154,9 @@ def test_an_agent_and_a_plastic_network_say_what_to_import(here: Path) -> None:
     [
         ("nowhere", None, "there is no module nowhere: no file nowhere.py in this folder, and no installed"),
         ("my_modul", None, "did you mean 'my_module'?"),
-        ("my_module.py", None, "'my_module.py' is no name of a module, expected one such as my_module or"),
+        ("my_module.py", None, "'my_module.py' is not the name of a module, expected one such as my_module"),
         ("my_module.py", None, "; write my_module"),
-        ("a b", None, "'a b' is no name of a module"),
+        ("a b", None, "'a b' is not the name of a module"),
         ("mine", "1 / 0", "module mine cannot be imported (mine.py, line 1): ZeroDivisionError: division by"),
         ("mine", "x = 1\nif", "module mine cannot be imported (mine.py, line 2): invalid syntax"),
         ("mine", "import not_there", "module mine needs not_there, which is not installed"),

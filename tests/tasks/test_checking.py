@@ -170,7 +170,7 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a table that senses otherwise": (
         broken(table=lambda *_: table(observations=[[1], [1], [0]])),
-        "the table is not what a walk does: after the actions 0,",
+        "the table and the walk disagree: after the actions 0,",
     ),
     "a table that ends elsewhere": (
         broken(table=lambda *_: table(ends=[0, 1, 1])), "they differ in their steps, ",
@@ -184,7 +184,7 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     "over that is a number": (walking(over=1), f"over {HERE} is 1, expected"),
     "too many bits": (walking(sense=lambda walk: [0, 1]), f"sense() {HERE} gives 2 bits, the task has"),
     "a bit of two": (walking(sense=lambda walk: [2]), f"sense() {HERE} gives 2, expected 0 or 1"),
-    "half a bit": (walking(sense=lambda walk: [0.5]), f"sense() {HERE} gives 0.5, expected 0 or 1 alone"),
+    "half a bit": (walking(sense=lambda walk: [0.5]), f"sense() {HERE} gives 0.5, expected 0 or 1"),
     "no list of bits": (walking(sense=lambda walk: 1), f"sense() {HERE} is 1, expected a list of bits"),
     "sensing that is a step": (walking(sense=Restless.sense), "gives 1, and then 0; it must change"),
     "an action that is refused": (

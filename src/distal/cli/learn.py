@@ -204,7 +204,7 @@ def _behaviour(columns: list[Result]) -> Iterator[tuple[str, ...]]:
 
 
 def _goals(columns: list[Result]) -> list[tuple[str, ...]]:
-    """Return how well each goal was reached, beside chance if it is there; the headings come first."""
+    """Return how well each goal was reached, with chance if it is there; the headings come first."""
     result, target = columns[0], columns[0].target
     whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
     heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
@@ -234,7 +234,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
         table.add_row(f"{phase + 1:,}", *best, *reached, *until)
     out.print(table)
     if found[0].until is not None:
-        out.print("after episodes: the median until the goal is reached, – if most never do", style="dim")
+        out.print("after episodes: the median until the goal is reached; –: most never reach it", style="dim")
     for one, phases in zip(columns, found, strict=True):
         lost = phases.forgetting
         if lost is not None:

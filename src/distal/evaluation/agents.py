@@ -1,6 +1,6 @@
-"""A trained network as a thing of its own: it acts in an environment, is kept in a file, and is measured.
+"""A trained network on its own: it acts in an environment, is kept in a file, and is measured.
 
-The weights do not change any more. `Result.agent` makes one of what a trial has learned.
+Its weights no longer change. `Result.agent` makes one from the best weights of a trial.
 """
 
 from __future__ import annotations
@@ -100,12 +100,12 @@ class Agent:
         first_action: the environment's number of the network's first output.
         name: its name.
         seed: of the actions, if they are drawn (outputs="random").
-        episode: the number of the first episode, which decides them too.
+        episode: the number of the first episode; drawn actions depend on it too.
         actions: the environment's actions, if they are not numbers.
         goals: the goals of its task, if there are several.
 
     Raises:
-        InputError: if an argument is wrong, or they do not fit together.
+        InputError: if an argument is wrong, or the arguments do not fit together.
     """
 
     weights: Weights
@@ -127,7 +127,7 @@ class Agent:
         self.episode = integer("episode", self.episode, 0, MAX_COUNT - MAX_EPISODES)
         given: object = self.encoder
         if given is not None and not isinstance(given, Encoder | FunctionEncoder):
-            raise InputError(f"encoder is {shown(given)}, expected that of an EnvTask, or None")
+            raise InputError(f"encoder is {shown(given)}, expected the encoder of an EnvTask, or None")
         if self.goals is not None:
             instance("goals", self.goals, Goals, "the Goals of a task, or None")
         network = self.network
@@ -211,8 +211,8 @@ class Agent:
 
         Args:
             path: the file.
-            env: the environment it acts in, a function that makes it, or its id; needed where
-                observations are not bits, because it has their form.
+            env: the environment it acts in, a function that makes it, or its id; needed if
+                observations are not bits, because it defines their form.
             encode: the function that turned observations into bits, if one did.
 
         Returns:
@@ -272,7 +272,7 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
 def _actions(word: object, env: Any) -> Actions:
     """Make the actions of an agent again."""
     if env is None:
-        raise InputError("its actions are those of an environment; name it: Agent.load(path, env)")
+        raise InputError("its actions belong to an environment; name it: Agent.load(path, env)")
     with _opened(env) as made:
         return actions_of_space(made.action_space, None if word == _ALL else word)
 
@@ -379,7 +379,7 @@ class Evaluation(Frozen):
         return frame({"episode": episodes, **goals, "return": self.returns, "length": self.lengths, **beside})
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
-        """Return the numbers, ready for JSON; with `curves` those of every episode, for `from_dict`."""
+        """Return the numbers, ready for JSON; with `curves`, also of every episode, for `from_dict`."""
         by_chance = None
         if self.chance is not None:
             low, high = interval(self.chance)
@@ -414,13 +414,13 @@ class Evaluation(Frozen):
             chance = None if curves["chance"] is None else finite_numbers("chance", curves["chance"], 1)
             counts = {len(one) for one in (returns, lengths, chance) if one is not None}
             if len(counts) != 1 or lengths.dtype.kind != "i" or lengths.min() < 1:
-                raise InputError("returns, lengths and chance are not of the same episodes")
+                raise InputError("returns, lengths and chance do not belong to the same episodes")
             goals = None
             if "goals" in given:
                 named = instance("goals", given["goals"], dict, "the goals of an agent, by name")
                 goals = Goals.from_dict({name: named[name] for name in named if name != "means"})
                 if len(returns) % len(goals.names):
-                    raise InputError("there are not as many episodes towards each goal")
+                    raise InputError("the goals do not have the same number of episodes")
             return cls(
                 returns=returns.astype(np.float64),
                 lengths=lengths,

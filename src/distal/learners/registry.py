@@ -64,7 +64,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
         for name in ("kind", "file_format"):
             if other is not kind and getattr(other, name) == getattr(kind, name):
                 raise InputError(
-                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} is that of {other.__name__}; "
+                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} belongs to {other.__name__}; "
                     "choose another"
                 )
     if default is None and all(

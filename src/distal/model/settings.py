@@ -103,7 +103,7 @@ class Settings:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; some only where they are not the paper's.
+        """Return the settings by name, ready for JSON; some are left out where they have the paper's value.
 
         A network that is not Distal's comes with its module.
         """

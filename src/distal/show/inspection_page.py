@@ -65,7 +65,7 @@ def _figures(found: Inspection | RuleSet) -> dict[str, _OfPage]:
 
 
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
-    """Write the figures of an inspection into a folder, made if need be; return their files."""
+    """Write the figures of an inspection into a folder, which is made if needed; return their files."""
     found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
@@ -78,7 +78,7 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
 
 
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
-    """Write an inspection as a page."""
+    """Write an inspection as an HTML page."""
     check_target(out, PAGE)
     found = _checked(found)
     if isinstance(found, RuleSet):
@@ -90,7 +90,7 @@ def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
 
 def _checked(found: object) -> Inspection | RuleSet:
     if not isinstance(found, Inspection | RuleSet):
-        raise InputError(f"found is {shown(found)}, expected what distal.inspect or inspect_set returns")
+        raise InputError(f"found is {shown(found)}, expected the result of distal.inspect or inspect_set")
     return found
 
 

@@ -1,7 +1,6 @@
 """The paper's appendix: the fitness that it reports for its fifteen rules, and ours, rule by rule.
 
-Fifteen numbers that no evolution of ours decides: they depend on the maze and on the
-readings alone. `experiments` runs the trials.
+These fifteen numbers do not depend on our evolutions, only on the maze and the readings.
 """
 
 from __future__ import annotations

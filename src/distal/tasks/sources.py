@@ -51,13 +51,13 @@ def task_of(
             id of one, the word of a task that was registered, or the path of a table that was saved
             (`.npz`).
         args: arguments for the function, or for `gymnasium.make`.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
-            name, "module:function".
+        encode: the encoding of observations as bits: words, such as "one-hot,bins:3", or a
+            function, or its name, "module:function".
         starts: the number of goals: goal k resets with seed k in every episode.
         ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
         key: a function of the unwrapped environment that returns its state.
-        tabulated: whether an environment must become a table; None: if no number that it observes
-            has many values, and it has few states.
+        tabulated: whether an environment must become a table; with None it does if no observed
+            number has many values, and it has few states.
         wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
         actions: turns a continuous action into a few, "bins:3": three values of each number.
         scale: the factor on rewards; a table with fractional rewards finds its own.
@@ -151,7 +151,7 @@ def rebuilt(data: object) -> Task[Any]:
     if isinstance(data, dict) and data.get("kind") == "registered":
         return _registered_again(data)
     if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
-        raise InputError(f"task is {shown(data)}, expected what the to_dict of a task returns")
+        raise InputError(f"task is {shown(data)}, expected the dictionary that a task's to_dict returns")
     if data["kind"] == "environment":
         return _environment(data)
     source = data.get("source")
@@ -282,7 +282,7 @@ def _plain(given: Any) -> Task[Any] | None:
 
 
 def _is_continuous(task: EnvTask) -> bool:
-    """Say whether a number that an environment observes has so many values that it is in bins."""
+    """Say whether an observed number of an environment has so many values that it is in bins."""
     if isinstance(task.encoder, Encoder):
         return task.encoder.binned
     return _holds_box(task.env.observation_space)

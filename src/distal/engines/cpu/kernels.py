@@ -1,14 +1,13 @@
-"""The compiled part of the cpu engine: one trial after another, as fast as we can.
+"""The compiled part of engine cpu: one trial after another, as fast as we can.
 
-The bits are those of the reference engine; docs/performance.md explains the ideas.
-In short: while an episode lasts the weights are fixed and activations are binary,
-so the network is a finite automaton. Its states (the hidden activations) and
-transitions are computed once each and remembered, most steps are a lookup, and an
-agent that comes back to the same place in the same state repeats itself, so the
-rest of its episode is counted instead of walked. An episode whose transitions are those
-of the one before is not walked at all. Traces need only how often each transition was
-taken, and sources (pre-synaptic neurons) that were active in the same transitions have
-the same traces, so that these are compared once for each kind of source.
+The bits are the same as the reference engine's; docs/inside-the-engines.md explains the ideas. In
+short: while an episode lasts the weights are fixed and activations are binary, so the network is a
+finite automaton. Its states (the hidden activations) and transitions are computed once each and
+remembered, most steps are a lookup, and an agent that comes back to the same place in the same
+state repeats itself, so the rest of its episode is counted instead of walked. An episode whose
+transitions are those of the one before is not walked at all. Traces need only how often each
+transition was taken, and sources (pre-synaptic neurons) that were active in the same transitions
+have the same traces, so that these are compared once for each kind of source.
 
 Layout: weights lie by source, `weights[p * stride + j]`, so that eight neighbouring lanes
 are eight post-synaptic neurons: the hidden ones, then the outputs. Sources are the inputs,
@@ -362,7 +361,7 @@ def sum_up(ws, table, state, mask, hidden, stride, words):
     """Sum up what the active hidden neurons of a state pass on to every neuron, in ascending order.
 
     `mask` is the first word of the state's mask. The sums of the hidden neurons are remembered,
-    those of the outputs returned.
+    the sums of the outputs returned.
     """
     _, inputs, outputs = shape_of(table)
     row = table.row
@@ -420,7 +419,7 @@ def next_hidden(ws, table, state, sensed, new, hidden, stride, words, alpha_h, a
 def act(ws, table, state, sums, winner_alone):
     """Turn the sums of the outputs in a state into its active outputs and its action; return this.
 
-    It is the first of those with the largest sum.
+    It is the first output with the largest sum.
     """
     narrow, _, outputs = shape_of(table)
     best, action = lane(sums, 0), np.int64(0)
@@ -1000,7 +999,7 @@ def reach(ws, table, hidden, stride, firing, state, times, to_hidden, to_outputs
 def list_firings(ws, table, options, n_used):
     """List which sources fired, and which neurons with them; return the number of firings.
 
-    With the reading that a hidden neuron's sources are those of the step before there are as
+    With the reading that a hidden neuron's sources belong to the step before, there are as
     many again for the outputs, whose sources are of the same step in any case.
     """
     firings = n_used if options.trace_current else 2 * n_used

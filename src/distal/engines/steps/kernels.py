@@ -1,4 +1,4 @@
-"""The compiled code of engine steps: an agent's acts, for whoever holds the agent.
+"""The compiled code of engine steps: the acts of an agent, for the code that holds the agent.
 
 Kernels are made of the parts of a network and of a learner, once for each pair, and kept for later runs.
 """
@@ -256,7 +256,7 @@ def _tables(kind, network, learner):
 
 
 def _folder(key: str) -> Path | None:
-    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile."""
+    """Return the folder for kernels of these parts; other processes may compile other kernels meanwhile."""
     ours = kept.folder("steps", SOURCES)
     if ours is None:
         return None
