@@ -14,8 +14,8 @@ from distal.base.drawing import signed
 from distal.base.significance import SIGNIFICANT
 from distal.evaluation import row_figures
 from distal.evaluation.measures import MISSED, Measure
-from distal.evaluation.usage import LAYERS
 from distal.learners.dsp import ROWS
+from distal.networks import LAYERS
 from distal.studies.figures import bars, draw_curve, grid, legend
 from distal.studies.intervals import Curve, Interval
 from distal.studies.report import Figure

@@ -70,8 +70,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def launched() -> Iterator[Browser]:
     """Start a browser; skip where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     names = ("chromium", "chromium-browser", "google-chrome")
@@ -79,9 +78,12 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip(f"no browser: none of {', '.join(names)}")
     with playwright.sync_playwright() as driver:
-        launched = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield launched
-        launched.close()
+        started = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+browser = pytest.fixture(scope="module", name="browser")(launched)
 
 
 REDRAWN = {name: getattr(significance, name) for name in ("_RESAMPLES", "_PAIRS")}

@@ -627,7 +627,7 @@ TABLE: Rows = {  # two states and two goals; what looks like a table of other si
 # What a parameter of this name takes, unless its door says otherwise.
 NAMED: Rows = {
     **SETTINGS,
-    **dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma", "decay"), UNIT),
+    **dict.fromkeys(("eta", "theta", "alpha_h", "alpha_o", "sigma", "decay", "rate"), UNIT),
     **dict.fromkeys(COEFFICIENTS, row(-0.5, ranged(-1, 1))),
     "factor": row(1.5, ranged(1, 2)),
     **dict.fromkeys(("crossover", "mutation", "deviation"), UNIT),
@@ -976,8 +976,8 @@ def machinery() -> list[Door]:
         *(door("distal.Switch.schedule", one.schedule, **schedules) for one in (Switch(2), BACK_AND_FORTH)),
         door("distal.networks.run_episode", network=(lambda: agent().network, never),
              weights=(lambda: agent().weights, never), task=AIM),
-        door("distal.networks.Recurrent", **SHAPE, settings=row(SHORT, none_or(one(Settings))), alpha_h=UNIT,
-             alpha_o=UNIT),
+        *(door(f"distal.networks.{name}", **SHAPE, settings=row(SHORT, none_or(one(Settings))), alpha_h=UNIT,
+               alpha_o=UNIT) for name in ("Recurrent", "Softmax")),
         door("distal.networks.network_for", **SHAPE, numbers=row({"alpha_h": 0.5}, some(dict))),
         door("distal.check_learner", learner=row(RULE, perhaps(LEARNER))),
         door("distal.check_task", task=BATCH["task"]),
@@ -1143,7 +1143,8 @@ NO_DOOR = {
     **dict.fromkeys(
         (
             "distal.networks.Network", "distal.networks.Network.propagate", "distal.networks.Network.sources",
-            "distal.networks.Network.step", "distal.networks.Network.weights",
+            "distal.networks.Network.step", "distal.networks.Network.choose",
+            "distal.networks.Network.weights", "distal.networks.Softmax.choose",
             "distal.networks.Network.perturbation", "distal.networks.Sums", "distal.networks.ordered_sum",
             "distal.networks.psi", "distal.learners.Learner.update", "distal.learners.Learner.step",
             "distal.OnlineHebbian.step",
@@ -1154,9 +1155,12 @@ NO_DOOR = {
     ),
     **dict.fromkeys(
         (
-            f"distal.{kind}.{name}"
-            for kind in ("learners.Learner", "NeuronCentric")
-            for name in ("check_network", "genes_for", "gene_names")
+            "distal.Reinforce.check_network",
+            *(
+                f"distal.{kind}.{name}"
+                for kind in ("learners.Learner", "NeuronCentric")
+                for name in ("check_network", "genes_for", "gene_names")
+            ),
         ),
         "for a learner to override; called by the package alone, with a network that it made",
     ),

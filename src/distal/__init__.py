@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from distal.learners.hill_climbing import HillClimbing as HillClimbing
     from distal.learners.neuron_centric import NeuronCentric as NeuronCentric
     from distal.learners.online_hebbian import OnlineHebbian as OnlineHebbian
+    from distal.learners.reinforce import Reinforce as Reinforce
     from distal.learners.separable_cma import SeparableCMA as SeparableCMA
     from distal.learners.shipped import Rule as Rule
     from distal.learners.shipped import champion_record as champion_record
@@ -114,6 +115,7 @@ _HOMES = {
     "learners.hill_climbing": "HillClimbing",
     "learners.neuron_centric": "NeuronCentric",
     "learners.online_hebbian": "OnlineHebbian",
+    "learners.reinforce": "Reinforce",
     "learners.separable_cma": "SeparableCMA",
     "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
     "model.maze": "Maze maze t_maze triple_t_maze",

@@ -61,7 +61,6 @@ TAKES: dict[str, Callable[[Any], object]] = {
     "Picture, cells": lambda given: Picture([".."], given),
     "Agent.act": lambda given: doors.agent().act(given),
     "Aim": lambda given: distal.tasks.task.Aim(doors.TASK, 0, given, 1),
-    "find_rule": lambda given: distal.find_rule("paper:1", given),
 }
 
 

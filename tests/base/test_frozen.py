@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from distal import engines
-from distal.base.frozen import Frozen, read_only
+from distal.base.frozen import read_only
 from distal.engines import reference
 from distal.learners import Memory
 from distal.search.genotypes import Finalists, Genotypes
@@ -113,9 +113,3 @@ def test_a_result_copies_no_array_and_leaves_those_that_it_was_made_of_as_they_a
     discrete[0, 0] = 1  # it is ours
     assert made.discrete[0, 0] == 1
     assert read_only(made.discrete) is made.discrete
-
-
-def test_every_result_with_arrays_of_its_own_is_frozen_in_one_way() -> None:
-    for name in MADE:
-        thing: Any = locate(name)
-        assert name == "distal.Agent" or issubclass(thing, Frozen), name  # an agent holds Weights

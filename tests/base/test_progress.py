@@ -10,6 +10,7 @@ import select
 import subprocess
 import sys
 import time
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -101,10 +102,10 @@ def test_a_pace_is_that_of_the_last_half_minute() -> None:
 
 def test_long_work_is_announced_and_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = at_terminal(monkeypatch)
-    with Display("learning", 40, seconds=3) as short:
+    with closing(Display("learning", 40, seconds=3)) as short:
         short(40)
     assert terminal.getvalue() == ""
-    with Display("learning", 1_234, seconds=700) as long:
+    with closing(Display("learning", 1_234, seconds=700)) as long:
         long.draw()
     first, *_ = terminal.getvalue().splitlines()
     assert first == "learning: 1,234 episodes; about 12 min"

@@ -114,8 +114,8 @@ def test_the_short_form_is_the_first_numbers_and_the_first_verdict(
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["learn", "paper:1", "--env", "compiled:MountainCar", "--blocked", "stay"],
-         "--blocked has no effect in compiled:MountainCar"),
+        (["learn", "paper:1", "--env", "compiled:CartPole", "--blocked", "stay"],
+         "--blocked has no effect in compiled:CartPole"),
         (["learn", "chance", "--normalise", "layer"], "--normalise has no effect on chance"),
         (["compare", "hc", "chance", "--m-ties", "punish"],
          "--m-ties has no effect on hill climbing and chance"),

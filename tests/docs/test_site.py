@@ -205,22 +205,6 @@ def test_the_search_works_in_a_folder(opened: Opened, words: str, title: str, pa
     opened.wait_for_url(f"**/{page}*")
 
 
-def brightness(opened: Opened) -> int:
-    colour = opened.evaluate("getComputedStyle(document.body).backgroundColor")
-    return max(int(part) for part in re.findall(r"\d+", colour)[:3])
-
-
-def test_a_reader_who_likes_it_dark_gets_it_dark_and_can_switch(opened: Opened) -> None:
-    assert brightness(opened) < 64
-    opened.evaluate("document.documentElement.dataset.theme = 'light'")
-    assert brightness(opened) > 192
-    opened.reload()
-    opened.get_by_label("Color mode").first.click()
-    opened.get_by_text("Light", exact=True).first.click()
-    opened.wait_for_function("document.documentElement.dataset.theme === 'light'")
-    assert brightness(opened) > 192
-
-
 def test_figures_take_the_colours_of_a_dark_page(opened: Opened, built: Path) -> None:
     opened.goto((built / "explained.html").as_uri())
     ink = opened.evaluate("getComputedStyle(document.querySelector('svg.distal')).getPropertyValue('--ink')")

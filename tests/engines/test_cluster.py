@@ -239,11 +239,11 @@ def test_a_worker_takes_no_more_memory_than_is_asked_for_before_it_starts(own: t
 
 
 def test_a_local_cluster_writes_the_same_bytes(
-    tmp_path: Path, expected: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, expected: dict[str, bytes], own: tuple[Cluster, Path]
 ) -> None:
-    assert main([*EVOLVE, "--out", str(tmp_path / "runs"), "--cluster", "local:1"]) == 0
+    runner = distal.Runner(executor=own[0])
+    distal.evolve(runs=2, generations=8, trials=4, episodes=300, seed=3, engine=runner, out=tmp_path / "runs")
     assert contents(tmp_path / "runs") == expected
-    assert capsys.readouterr().err.startswith("cluster local:1: 1 worker\n")
 
 
 def test_a_cluster_with_certificates_takes_those_of_dasks_configuration(

@@ -123,16 +123,12 @@ def test_every_shape_of_network_gives_the_same_bits(hidden: int) -> None:
 def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
     outputs: str, blocked: str, normalise: str
 ) -> None:
-    some = published_rules()
-    for m_ties, trace_pre in (("reward", "current"), ("punish", "previous")):
+    rules = published_rules()
+    for rule, m_ties, trace_pre in ((rules[0], "reward", "current"), (rules[7], "punish", "previous")):
         settings = Settings(
             outputs=outputs, blocked=blocked, normalise=normalise, m_ties=m_ties, trace_pre=trace_pre
         )
-        learners = (some[0], some[7], some[14])
-        batch = batch_of(learners, triple_t_maze(), settings, seed=1, episodes=8)
-        few = slice(0, None, 5)
-        short = Batch(learners, batch.learner[few], batch.goal[few], batch.seed[few], batch.task, settings, 8)
-        assert_same(short)
+        assert_same(batch_of((rule,), triple_t_maze(), settings, seed=1, episodes=8).part(2, 4))
 
 
 @pytest.mark.parametrize(
@@ -145,8 +141,8 @@ def test_every_reading_gives_the_same_bits_on_the_triple_t_maze(
     ],
 )
 def test_a_thousand_episodes_end_in_the_same_bits(learner: Learner, resample: int | None, seed: int) -> None:
-    settings = Settings(hidden=10, steps=40)
-    assert_same(batch_of((learner,), triple_t_maze(), settings, seed, 1000, resample).part(3, 4))
+    settings = Settings(hidden=6, steps=15)
+    assert_same(batch_of((learner,), T, settings, seed, 1000, resample).part(1, 2))
 
 
 @pytest.mark.parametrize("trace_pre", READINGS["trace_pre"])
@@ -207,9 +203,9 @@ def test_episodes_that_repeat_the_one_before_or_begin_like_it_give_the_same_bits
     for learners, m_ties in product((rules, traces), READINGS["m_ties"]):
         batch = Batch(
             learners=learners,
-            learner=np.arange(6, dtype=np.int32) % 3,
-            goal=np.arange(6, dtype=np.int32) % 2,
-            seed=np.array([child_seed(4, k) for k in range(6)], np.uint64),
+            learner=np.arange(3, dtype=np.int32),
+            goal=np.arange(3, dtype=np.int32) % 2,
+            seed=np.array([child_seed(11, k) for k in range(3)], np.uint64),
             task=task,
             settings=Settings(hidden=10, steps=40, m_ties=m_ties),
             episodes=40,

@@ -24,6 +24,7 @@ from distal import (
     InputError,
     NeuronCentric,
     OnlineHebbian,
+    Reinforce,
     Rule,
     SeparableCMA,
     Settings,
@@ -37,7 +38,16 @@ from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
 from distal.learners import KINDS, Learner, register, unregister
 from distal.learners.genes import decoded
-from distal.model.readings import NEURONS, READINGS, forget_value, register_value
+from distal.model.readings import (
+    BINARY,
+    NEURONS,
+    READINGS,
+    RECURRENT,
+    SIGMOID,
+    SOFTMAX,
+    forget_value,
+    register_value,
+)
 from distal.networks import Recurrent
 from distal.search.genetic import first_population
 from distal.tasks.gym import EnvTask, EnvWalk
@@ -133,6 +143,7 @@ RIVALS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
     "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
     "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
     "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
+    "reinforce": lambda rng, n: Reinforce(*unit(rng, 4)),
 }
 
 
@@ -161,7 +172,8 @@ def some_batch(name: str, kind: str, number: int) -> Batch:
         settings=Settings(
             hidden=hidden,
             steps=int(rng.integers(1, 50)),
-            neurons=str(rng.choice(list(NEURONS))),
+            neurons=BINARY if kind == "reinforce" else str(rng.choice(list(NEURONS))),
+            network=KINDS[kind].needs or RECURRENT,
             flip=float(rng.choice([0.0, 0.0, 0.3, 1.0])),
             **readings,
         ),
@@ -180,19 +192,21 @@ def assert_same(batch: Batch) -> None:
     assert (actual.best.dtype, actual.best.shape) == (expected.best.dtype, expected.best.shape)
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "batches"), [*product(TASKS, LEARNERS, [4]), *product(["maze"], RIVALS, [12])]
-)
-def test_any_learner_in_any_task_gives_the_same_bits(name: str, kind: str, batches: int) -> None:
-    for number in range(batches):
+# A test for each kind of learner: its code is compiled in one process.
+@pytest.mark.parametrize("kind", LEARNERS)
+def test_any_learner_in_any_task_gives_the_same_bits(kind: str) -> None:
+    for name, number in product(TASKS, range(4)):
         assert_same(some_batch(name, kind, number))
 
 
-@pytest.mark.parametrize("kind", ["eligibility", "online", "es", "cma"])
-def test_it_takes_learners_as_their_genes(kind: str) -> None:
-    genotypes = first_population(2, *(KINDS[kind].genes or (0, 0)), seed=1)
-    learners = decoded(KINDS[kind], genotypes.discrete, genotypes.continuous)
-    assert_same(replace(some_batch("maze", kind, 3), learners=learners))
+@pytest.mark.parametrize("kind", RIVALS)
+def test_rivals_give_the_same_bits_as_learners_and_as_their_genes(kind: str) -> None:
+    for number in range(12):
+        assert_same(some_batch("maze", kind, number))
+    if kind != "neuron":  # its genes depend on the network
+        genotypes = first_population(2, *(KINDS[kind].genes or (0, 0)), seed=1)
+        learners = decoded(KINDS[kind], genotypes.discrete, genotypes.continuous)
+        assert_same(replace(some_batch("maze", kind, 3), learners=learners))
 
 
 @pytest.mark.parametrize("reading", [*READINGS, "neurons"])
@@ -203,6 +217,13 @@ def test_every_value_of_a_reading_gives_the_same_bits(reading: str) -> None:
             settings = Settings(**{"steps": 60, "trace_pre": other, reading: value})  # type: ignore[arg-type]
             batch = some_batch("maze", "dsp", 0)
             assert_same(replace(batch, learners=(rule, rule), settings=settings, episodes=12, record=None))
+
+
+@pytest.mark.parametrize("name", ["maze", "table", "drift", "quantiles"])
+def test_actions_that_a_softmax_draws_are_the_same(name: str) -> None:
+    for neurons in (BINARY, SIGMOID):
+        batch = some_batch(name, "dsp", 6)
+        assert_same(replace(batch, settings=replace(batch.settings, network=SOFTMAX, neurons=neurons)))
 
 
 @pytest.mark.parametrize("hidden", [1, 7, 8, 9, 33, 64, 100, 256])

@@ -16,8 +16,8 @@ from distal import Rule, Settings
 from distal.engines import Batch
 from distal.evaluation.inspect import with_row
 from distal.evaluation.trials import batch_of
-from distal.evaluation.usage import LAYERS, Usage, count_usage
-from distal.networks import Recurrent
+from distal.evaluation.usage import Usage, count_usage
+from distal.networks import LAYERS, Recurrent
 from distal.tasks.mazes import MazeTask
 from distal.tasks.table_task import TableTask
 from tests.batches import random_batch, random_settings, random_table, random_trials

@@ -73,7 +73,7 @@ def test_chance_has_no_chance_beside_it_and_others_may_go_without() -> None:
 
 def test_there_is_nothing_to_evolve_in_chance(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"nothing to evolve; measure it with learn, or evolve dsp, hc, .* or cma"
+        InputError, match=r"nothing to evolve; measure it with learn, or evolve dsp, hc, .* or reinforce"
     ):
         evolve("chance", runs=1, generations=0)
     assert "nothing to evolve" in refusal(

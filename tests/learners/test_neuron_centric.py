@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +108,7 @@ def test_it_evolves_on_disk_and_its_winner_begins_another(tmp_path: Path) -> Non
     assert header.startswith("run,generation,best,mean,worst,decay,eta,alpha_h,alpha_o,a_plus_0,b_plus_0,")
     assert header.count(",") == 4 + 60
     winner = distal.find_learner(whole / "winners" / "run-01.json")
-    assert replace(winner, name="run 1, seed 0") == evolved.winners[0].learner
+    assert winner.named("run 1, seed 0") == evolved.winners[0].learner
     begun = distal.evolve("neuron", generations=0, begin_with=[winner], **options)
     assert len(begun.winners) == 1
     with pytest.raises(InputError, match="has 12 genes, expected 60"):

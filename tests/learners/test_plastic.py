@@ -127,7 +127,7 @@ def network(**given: Any) -> PlasticNetwork:
         ({"inputs": None}, "neither a task nor the numbers of inputs and outputs are given; add one"),
         ({"task": T}, "task is given with inputs or outputs; leave these out, the task sets them"),
         ({"settings": Settings(), "hidden": 4}, "settings is given with hidden; give the settings or"),
-        ({"outputs": "random"}, "outputs is 'random', expected a whole number from 1 to 4096"),
+        ({"outputs": "random"}, "outputs is 'random', expected the number of actions; a reading of"),
         ({"hiden": 4}, "unknown keyword 'hiden', .*did you mean 'hidden'"),
         ({"network": "feedforward"}, "network is 'feedforward', expected one of recurrent"),
     ],

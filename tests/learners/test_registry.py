@@ -313,17 +313,14 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
 @pytest.mark.parametrize(
     ("kind", "problem"),
     [
-        (object, "expected a dataclass that inherits from Learner"),
         (JUMPS, "expected a dataclass that inherits from Learner"),
         (Lazy, "kind 'hc' of Lazy belongs to HillClimbing; choose another"),
         (type("Same", (Jumps,), {"file_format": "distal-rule"}), "'distal-rule' of Same belongs to Rule"),
         (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
         (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),
-        (type("Bad", (Jumps,), {"label": 3}), "label of Bad is 3, expected text"),
         (type("Bad", (Jumps,), {"genes": (0, 2)}), "genes of Bad is .*, expected a continuous one"),
         (type("Bad", (Jumps,), {"names": ("alpha_h", "alpha_o", "jump")}), "first fields, alpha_h, alpha_o,"),
-        (type("Bad", (Jumps,), {"genes": (0, -1)}), "genes of Bad is -1, expected a whole number"),
     ],
 )
 def test_a_class_that_is_no_learner_is_not_registered(kind: Any, problem: str) -> None:

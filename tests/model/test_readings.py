@@ -19,7 +19,7 @@ from distal.engines.reference import engine as reference
 from distal.learners.modulation import M_READINGS
 from distal.learners.normalisation import NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
-from distal.model.readings import READINGS, WORDS, forget_value, register_value
+from distal.model.readings import COMPILED, NEURONS, READINGS, WORDS, forget_value, register_value
 from distal.networks.compiled import CODES
 from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
 from distal.networks.recurrent import NEURON_KINDS
@@ -85,14 +85,23 @@ def test_a_value_without_a_function_is_refused_by_the_reference_engine_too() -> 
 
 
 def test_compiled_engines_tell_all_values_that_they_know_apart() -> None:
+    needed = {reading for reading, row in WORDS.items() if "cpu" in row.compiled} - {"network"}
+    assert {*cpu.FLAGS, "neurons"} == set(constants.FLAGS) == needed
+    assert tuple(cpu.NEURONS) == NEURONS.known_to("cpu")
     for name, table in {"cpu": cpu.FLAGS, "gpu": constants.FLAGS}.items():
-        for reading, row in READINGS.items():
-            if name in row.compiled:
-                known = [flags(Settings(**{reading: value}), table) for value in row.known_to(name)]  # type: ignore[arg-type]
-                assert all(one != other for one, other in combinations(known, 2))
-    assert {value for flag, (reading, *values) in constants.FLAGS.items() for value in values} <= {
-        value for row in WORDS.values() for value in row
-    }
+        for reading, values in table.items():
+            assert tuple(values) == WORDS[reading].known_to(name)
+            assert all(set(one) != set(other) for one, other in combinations(values.values(), 2))
+
+
+def test_a_compiled_engine_that_claims_a_value_without_code_refuses_it_by_name() -> None:
+    READINGS["normalise"].add("new", "claimed, but not written", known=COMPILED)
+    try:
+        for table in (cpu.FLAGS, constants.FLAGS):
+            with pytest.raises(InputError, match="normalise is 'new', but there is code for neuron, layer"):
+                flags(Settings(normalise="new"), table)
+    finally:
+        READINGS["normalise"].remove("new")
 
 
 def test_engine_steps_tells_all_values_that_it_knows_apart() -> None:
@@ -102,9 +111,10 @@ def test_engine_steps_tells_all_values_that_it_knows_apart() -> None:
         assert len(set(codes.values())) == len(codes)
 
 
-def test_the_values_that_ship_are_known_to_all_and_cannot_be_taken_or_removed() -> None:
+def test_the_values_that_ship_are_known_to_all_but_softmax_and_cannot_be_taken_or_removed() -> None:
     for who, (reading, row) in product(("cpu", "gpu", "steps", "page"), WORDS.items()):
-        assert all(Settings(**{reading: value}).unknown_to(who) is None for value in row)  # type: ignore[arg-type]
+        unknown = [value for value in row if Settings(**{reading: value}).unknown_to(who) is not None]  # type: ignore[arg-type]
+        assert unknown == (["softmax"] if reading == "network" and who != "steps" else [])
     with pytest.raises(InputError, match="normalise has the value 'layer' already"):
         register_value("normalise", "layer", "again")
     with pytest.raises(InputError, match="value is 'layer', expected one of"):

@@ -11,7 +11,18 @@ import pytest
 import distal
 from distal import InputError, Settings, networks
 from distal.model.maze import LEFT, RIGHT, STOP, STRAIGHT
-from distal.networks import Network, Recurrent, State, Sums, Weights, check_network, choose, ordered_sum, psi
+from distal.networks import (
+    LAYERS,
+    Network,
+    Recurrent,
+    State,
+    Sums,
+    Weights,
+    check_network,
+    choose,
+    ordered_sum,
+    psi,
+)
 from distal.networks.network import Word
 from distal.tasks.environment import MazeEnv
 from tests.mazes import T
@@ -84,6 +95,20 @@ SHORT: Any = {"maze": T, "steps": 12, "hidden": 4, "episodes": 15, "trials": 2, 
 
 
 @pytest.mark.usefixtures("registered")
+def test_an_inspection_counts_the_synapses_of_a_second_network_into_hidden_neurons_and_outputs() -> None:
+    found = distal.inspect("evolved:1", engine="reference", **SHORT)
+    counts = dict(zip(LAYERS, found.usage.counts.sum(axis=(0, 2)).tolist(), strict=True))
+    updates = 14 * len(found.result.best)
+    assert counts == {
+        "inputs": 4 * 4 * updates,
+        "recurrent": 0,
+        "feedback": 0,
+        "outputs": 4 * 5 * updates,
+        "biases": 0,
+    }
+
+
+@pytest.mark.usefixtures("registered")
 def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
     result = distal.learn("evolved:1", engine="reference", keep_weights=True, keep_ep=True, **SHORT)
     assert result.weights(0).hidden.shape == (4, 4)  # three inputs and a bias: nothing comes back
@@ -100,7 +125,9 @@ def test_a_second_network_learns_and_its_agent_walks_as_the_trial_did() -> None:
 
 
 def test_a_word_that_nobody_registered_is_refused() -> None:
-    with pytest.raises(InputError, match="network is 'feedforward', expected one of recurrent; a network of"):
+    with pytest.raises(
+        InputError, match="network is 'feedforward', expected one of recurrent, softmax; a net"
+    ):
         distal.learn("evolved:1", engine="reference", **SHORT)
 
 
@@ -125,6 +152,7 @@ def broken(**parts: Any) -> type[Network]:
             )},
             "gives other weights the second time",
         ),
+        ({"layers": (("inputs",), ("bias",))}, r"layers gives \('inputs',\), expected one of inputs, rec"),
         ({"label": None}, "label of Broken is None, expected text"),
         ({"kind": "recurrent"}, "kind 'recurrent' of Broken belongs to Recurrent; choose another"),
     ],
@@ -132,7 +160,7 @@ def broken(**parts: Any) -> type[Network]:
 def test_a_class_that_breaks_a_promise_is_not_registered(parts: dict[str, Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         networks.register(broken(**parts))
-    assert list(networks.NETWORKS) == ["recurrent"]
+    assert list(networks.NETWORKS) == ["recurrent", "softmax"]
 
 
 def test_the_networks_of_the_package_keep_their_promises_and_stay() -> None:

@@ -87,12 +87,10 @@ def test_cma_can_be_asked_twice_without_a_difference() -> None:
     ("change", "problem"),
     [
         ({"sigma": 0}, "the distribution has no width"),
-        ({"sigma": "1"}, "sigma is '1', expected a finite number"),
         ({"covariance": [[1.0] * 3] * 2}, "covariance is not a list of 3"),
         ({"covariance": [[-1.0] * 3] * 3}, "the distribution has no width"),
         ({"mean": [0.0, None, 0.0]}, "mean is None, expected a finite number"),
         ({"updates": 9}, "updates is 9, expected a whole number from 0 to 1"),
-        ({"path": []}, "path is not a list of 3"),
     ],
 )
 def test_cma_refuses_a_state_that_it_cannot_have_had(change: dict[str, Any], problem: str) -> None:

@@ -112,16 +112,6 @@ def test_no_file_of_the_folder_can_be_damaged_unnoticed(finished: Path, tmp_path
     assert outcomes["correct"] > 5
 
 
-def test_rows_beyond_the_state_are_cut_off(finished: Path, tmp_path: Path) -> None:
-    """A loss of power after the rows and before the state leaves rows that the state does not know of."""
-    with pytest.raises(Stop):
-        evolve("dsp", **SMALL, out=tmp_path / "run", progress=stop_after(1))
-    with (tmp_path / "run" / "generations.csv").open("ab") as file:
-        file.write(b"1,2,99.0,99")
-    resume(tmp_path / "run")
-    assert contents(tmp_path / "run") == contents(finished)
-
-
 def test_nothing_is_overwritten_without_force(finished: Path, tmp_path: Path) -> None:
     before = contents(finished)
     with pytest.raises(InputError, match="is not empty; continue with resume, start over with force=True"):
@@ -150,12 +140,6 @@ def test_a_foreign_folder_is_refused(tmp_path: Path, files: dict[str, str], prob
         (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=problem):
         resume(tmp_path)
-
-
-def test_what_an_interrupted_first_write_left_behind_is_no_obstacle(tmp_path: Path, finished: Path) -> None:
-    (tmp_path / ".config.json.x1y2.tmp").write_text("{")
-    evolve("dsp", **SMALL, out=tmp_path)
-    assert contents(tmp_path).items() >= contents(finished).items()
 
 
 def test_generations_without_a_state_are_refused(finished: Path, tmp_path: Path) -> None:

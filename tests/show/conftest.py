@@ -11,6 +11,7 @@ from distal.learners import register, unregister
 from distal.show import modules, watch
 from distal.show.watched import Watched
 from distal.tasks.switching import Switch
+from tests.conftest import launched
 from tests.learners.test_registry import Jumps
 from tests.show.pages import CLIMBER, RING, Opened, Tabs
 
@@ -25,6 +26,9 @@ function finish(generator) {
     if (done) return value;
   }
 }"""
+
+
+browser = pytest.fixture(scope="package", name="browser")(launched)  # one for all pages
 
 
 @pytest.fixture(scope="module")

@@ -9,17 +9,14 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import distal
 from distal import Maze, ReadingStudy, Settings, write_report
-from distal.cli.study import show
-from distal.studies import reading_figures, reading_report
+from distal.studies import reading_report
 from distal.studies.plans.readings import Readings
 from distal.studies.reading_figures import all_figures
 from distal.studies.reading_outcome import readings
-from distal.studies.reading_report import ReadingReport
 from tests.studies.conftest import PICTURE
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -123,34 +120,6 @@ def test_the_papers_numbers_are_left_out_with_another_maze_or_network(kept: Read
 def test_the_command_names_the_maze(kept: ReadingStudy, changed: dict[str, Any], words: str) -> None:
     asked = reading_report.command(dataclasses.replace(kept, **changed))
     assert asked == f"distal readings --scale {kept.scale.name} --seed 0{words}"
-
-
-def test_the_figure_of_the_appendix_shows_each_variant_beside_its_noise(kept: ReadingStudy) -> None:
-    tests = [outcome.appendix for outcome in kept.outcomes if not outcome.reused("appendix")]
-    figure = reading_figures.fifteen(kept)
-    for axes, name in zip(figure.axes, ("r", "rms"), strict=True):
-        drawn = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "o"]
-        assert drawn == [getattr(test, name) for test in tests]
-        noise = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_linestyle() == ":"]
-        assert noise == [getattr(test, f"noise_{name}") for test in tests]
-
-
-def test_tables_of_a_full_study_fit_the_terminal(
-    kept: ReadingStudy, capsys: pytest.CaptureFixture[str]
-) -> None:
-    show(ReadingReport(kept).summary(), Path("page"))
-    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
-
-
-def test_bars_without_a_small_p_are_hatched_outlines(kept: ReadingStudy) -> None:
-    from matplotlib.colors import to_rgba
-
-    (axes,) = reading_figures.pairing(kept).axes
-    tests = [outcome.pairing for outcome in kept.outcomes if not outcome.reused("pairing")]
-    assert len({test.p < 0.05 for test in tests}) == 2
-    for bar, test in zip(axes.patches, tests, strict=True):
-        assert (bar.get_hatch() is None) == (test.p < 0.05)
-        assert (to_rgba(bar.get_facecolor())[3] == 1) == (test.p < 0.05)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,26 +68,6 @@ def test_the_page_begins_with_a_figure_and_folds_what_is_long(
     assert page.locator("details[open]").count() == 0
     assert page.locator("details.part").count() == 4
     page.close()
-
-
-def test_histograms_put_values_beyond_the_axis_into_the_last_bin_and_say_so(
-    tiny: tuple[Reproduction, Path],
-) -> None:
-    at_100 = {
-        "dsp": np.array([39, 100, 124, 125, 160], np.int32),
-        "hc": np.array([40] * 5, np.int32),
-        "chance": np.array([36, 120, 121, 122, 130], np.int32),
-    }
-    figure = drawing.distribution_100(replace(tiny[0], at_100=at_100))
-    left, right = figure.axes
-    *bars, outline = left.patches
-    heights = [int(bar.get_height()) for bar in bars]  # type: ignore[attr-defined]
-    assert outline.get_data().values.tolist() == [1] + [0] * 16 + [4]  # type: ignore[attr-defined]
-    assert left.get_ylim() == right.get_ylim()
-    assert len(heights) == 18  # 35 to 125 in fives
-    assert (heights[0], heights[13], heights[-1]) == (1, 1, 3)
-    assert "2 at 125 or more" in left.texts[0].get_text()
-    assert "or more" not in right.texts[0].get_text()
 
 
 @pytest.mark.parametrize("name", ["long_tests", "resampled_tests", "comparison"])

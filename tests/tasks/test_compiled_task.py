@@ -68,7 +68,7 @@ def trials(task: Any, learner: Learner, **given: Any) -> Batch:
 
 @pytest.mark.parametrize(
     ("name", "learner"),
-    [*((name, "evolved:1") for name in TASKS), ("CartPole", "hc"), ("CartPole", "chance")],
+    [("Acrobot", "evolved:1"), ("CartPole", "evolved:1"), ("CartPole", "hc"), ("CartPole", "chance")],
 )
 def test_both_engines_give_the_same_bits(name: str, learner: str) -> None:
     encode = None if learner == "evolved:1" else "bins:3:quantiles"
@@ -159,17 +159,15 @@ def test_what_is_wrong_with_two_functions_is_said_in_one_line() -> None:
 
 
 def test_an_observation_out_of_its_bounds_and_a_reward_that_is_no_number_name_the_trial() -> None:
-    def infinite(state: Any, action: int) -> Any:
-        return state, (0.5,), math.inf, False
-
-    def outside(state: Any, action: int) -> Any:
-        return state, (1.5,), 0.0, False
-
     def start(random: Any, goal: int) -> Any:
-        return (0.0,), (0.5,)
+        return (goal,), (0.5,)
 
-    for step, said in ((infinite, "a reward is inf"), (outside, "an observation is ")):
-        own = compiled_task(start, step, actions=2, low=(0.0,), high=(1.0,), encode="bins:3")
+    def step(state: Any, action: int) -> Any:
+        return state, (0.5 + state[0],), 0.0 if state[0] else math.inf, False
+
+    own = compiled_task(start, step, actions=2, low=(0.0,), high=(1.0,), encode="bins:3", goals=2)
+    batch = trials(own, Chance(0.1, 0.1))
+    for goal, said in enumerate(("a reward is inf", "an observation is ")):
         for engine in (reference, steps):
-            with pytest.raises(InputError, match=rf"trial 0 \(goal 0, seed \d+\) failed: {said}"):
-                engine.run(trials(own, Chance(0.1, 0.1)), workers=1)
+            with pytest.raises(InputError, match=rf"trial 0 \(goal {goal}, seed \d+\) failed: {said}"):
+                engine.run(batch.part(goal, goal + 1), workers=1)

@@ -119,19 +119,13 @@ def test_without_a_word_numbers_are_binary_and_boxes_have_four_bins_by_quantiles
     [
         (Discrete(3), 3),
         (Discrete(3), 1.5),
-        (Discrete(3), "1"),
         (MultiBinary(2), np.array([0, 2])),
-        (MultiBinary(2), np.array([0, 1, 1])),
         (MultiDiscrete([2, 2]), np.array([0, 2])),
         (LINE, np.array([np.nan])),
         (LINE, np.array([8.5])),
         (LINE, np.array([1.0, 2.0])),
-        (LINE, [[1.0], [2.0, 3.0]]),
-        (LINE, None),
         (Tuple([Discrete(2), Discrete(2)]), (0,)),
-        (Tuple([Discrete(2), Discrete(2)]), 0),
         (Dict({"a": Discrete(2)}), {"b": 0}),
-        (Dict({"a": Discrete(2)}), (0,)),
     ],
 )
 def test_an_observation_that_is_not_in_the_space_is_refused(space: Any, observation: Any) -> None:
@@ -152,11 +146,9 @@ def test_the_number_that_is_out_of_its_bounds_is_named() -> None:
     ("space", "encode", "problem"),
     [
         (Discrete(3), "one_hot", "encode holds 'one_hot', expected binary, one-hot, bits, bins:N, bins:N:q"),
-        (Discrete(3), "onehot", "did you mean 'one-hot'?"),
         (Discrete(3), "binary,one-hot", "encode is 'binary,one-hot', expected one of binary and one-hot"),
         (Discrete(3), "bins:4", "encode holds 'bins:4', which Discrete(3) has no use for; leave it out"),
         (LINE, "bins:x", "the number of bins in encode is 'x', expected a whole number from 2 to 257"),
-        (LINE, "bins:3:median", "encode holds 'bins:3:median', expected"),
         (
             Box(-np.inf, 1, (1,)),
             "bins:3",
@@ -165,7 +157,7 @@ def test_the_number_that_is_out_of_its_bounds_is_named() -> None:
         (Text(3), None, "and text cannot become bits; encode with a function of your own"),
         (Tuple([Discrete(2), Sequence(Discrete(2))]), None, "observations are Sequence(Discrete(2), stack=F"),
         (Graph(Discrete(2), None), None, "or Dict of them; encode with a function of your own that turns th"),
-        (Box(0, 255, (600, 600, 3), np.uint8), "bins:4", "observations become 3,240,000 bits, at most 1,048"),
+        (Box(0, 255, (350, 350, 3), np.uint8), "bins:4", "observations become 1,102,500 bits, at most 1,048"),
         (MultiBinary(2**20 + 1), None, "become 1,048,577 bits, at most 1,048,576 are allowed; use fewer bi"),
     ],
 )
@@ -290,8 +282,6 @@ def test_a_function_is_an_encoder() -> None:
     ("function", "problem"),
     [
         (lambda observation: 3, "the result of encode is 3, expected a sequence of 0 and 1"),
-        (lambda observation: [0, 2], "the result of encode is [0, 2], expected a sequence of 0 and 1"),
-        (lambda observation: [0.0], "the result of encode is [0.0], expected a sequence of 0 and 1"),
         (lambda observation: [], "the result of encode is [], expected a sequence of 0 and 1"),
         (lambda observation: 1 / 0, "encode failed for 0: ZeroDivisionError: division by zero"),
         (
@@ -336,27 +326,17 @@ def test_an_encoder_is_made_again_from_json_and_from_a_pickle(
     ("data", "space", "problem"),
     [
         (3, LINE, "encoder is 3, expected word, bits and edges"),
-        ({"word": "binary", "bits": 2}, LINE, "encoder is {'word': 'binary', 'bits': 2}, expected word, bit"),
         ({"word": "binary", "bits": 2, "edges": []}, Discrete(9), "was not made for Discrete(9); the env"),
         ({"word": "bins:2", "bits": 1, "edges": [[3.0]]}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
-        ({"word": "binary", "bits": 4, "edges": [[1.0]]}, Discrete(9), "was not made for Discrete(9)"),
-        ({"word": "bins:2", "bits": 1, "edges": []}, LINE, "was not made for Box(0.0, 8.0, (1,)"),
         ({"word": "bins:3:quantiles", "bits": 2, "edges": [[2.0, 1.0]]}, LINE, "expected ascending numbers"),
         ({"word": "bins:2:quantiles", "bits": 1, "edges": [["x"]]}, LINE, "expected a finite number"),
-        (
-            {"word": "bins:2:quantiles", "bits": 1, "edges": [[float("inf")]]},
-            LINE,
-            "expected a finite number",
-        ),
         ({"word": "bins:2:quantiles", "bits": 1, "edges": 5}, LINE, "edges of the encoder is 5, expected"),
-        ({"word": "bins:3:quantiles", "bits": 1, "edges": [[2.0]]}, LINE, "was not made for Box("),
         ({"word": "binary", "bits": 1, "edges": [], "seen": [[0, 1]]}, BYTES, "was not made for Box(0, 255,"),
         (
             {"word": "binary", "bits": 1, "edges": [], "seen": [[1, 0], [0]]},
             BYTES,
             "expected ascending whole nu",
         ),
-        ({"word": "binary", "bits": 1, "edges": [], "seen": 3}, BYTES, "seen of the encoder is 3, expected"),
         ({"word": "function f", "bits": 1}, LINE, "encode was the function f; give the function again"),
     ],
 )

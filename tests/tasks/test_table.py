@@ -149,9 +149,7 @@ def test_costs_may_be_as_far_apart_as_a_table_holds() -> None:
         ({"costs": np.zeros((2, 70, 1), int), "ends": np.zeros((3, 70), int)}, "costs is for 2 goals, other"),
         ({"costs": np.zeros((70, 2), int)}, "costs is array([[0, 0],"),
         ({"ends": [0, 1]}, "ends is [0, 1], expected whole numbers of the shape (70)"),
-        ({"left": 10**9}, "left is 1000000000, expected a whole number from -100000 to 100000"),
         ({"start": [0, 70]}, "start holds 70, expected numbers from 0 to 69"),
-        ({"following": np.zeros((70, 0), int)}, "the number of actions is 0, expected"),
     ],
 )
 def test_costs_and_ends_that_make_no_table_are_refused(change: dict[str, Any], problem: str) -> None:
@@ -224,15 +222,10 @@ def damaged(tmp_path: Path, **change: Any) -> Path:
         ({"about": {"format": "other"}}, "format is 'other', expected 'distal-table'"),
         ({"about": {"version": 2}}, "version is 2, this release reads version 1"),
         ({"about": {"goals": ["a"]}}, "goals has 1 names, the table has 2 goals"),
-        ({"about": {"name": "a\x1b"}}, "name is 'a\\x1b', expected text without control characters"),
-        ({"about": {"steps": -1}}, "steps is -1, expected a whole number from 1 to 10000"),
-        ({"about": {"target": "x"}}, "target is 'x', expected a finite number"),
-        ({"about": {"step_cost": 0.5}}, "step_cost is 0.5, expected a whole number"),
         ({"about": {"colour": 3}}, "unknown field 'colour'"),
         ({"following": [[0, 1, 0, 9]] * 2}, "following holds 9, expected numbers from 0 to 1"),
         ({"left": [[0.5, 0], [0, 0]]}, "left is array([[0.5, 0. ]"),
         ({"ends": None}, "it holds ['about', 'costs', "),
-        ({"extra": [1]}, "it holds ['about', 'costs', "),
         ({"costs": np.array([object()])}, "it is damaged"),
     ],
 )
@@ -361,15 +354,11 @@ def test_kernels_know_nothing_of_mazes(source: Path) -> None:
     ("change", "problem"),
     [
         ({"observations": [[0, 2, 0]] * 2}, "observations holds 2, expected numbers from 0 to 1"),
-        ({"observations": [0, 1]}, "observations is [0, 1], expected whole numbers of the shape (states, in"),
         ({"following": [[0, 1, 0, 2], [0] * 4]}, "following holds 2, expected numbers from 0 to 1"),
         ({"following": [[0] * 4] * 3}, "following is [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], expected w"),
         ({"events": [[0, 0, 3, 0], [0] * 4]}, "events holds 3, expected numbers from 0 to 2"),
-        ({"events": [[0] * 3] * 2}, "events is [[0, 0, 0], [0, 0, 0]], expected whole numbers of the shape"),
         ({"costs": [[1, 0, 0]] * 2}, "event 0 costs something or ends an episode, expected a step like any"),
         ({"ends": [[1, 0, 0]] * 2}, "event 0 costs something or ends an episode, expected a step like any o"),
-        ({"ends": [[0, 0]] * 2}, "ends is [[0, 0], [0, 0]], expected whole numbers of the shape (2, 3)"),
-        ({"left": [[0, 0]]}, "left is [[0, 0]], expected whole numbers of the shape (2, 2)"),
     ],
 )
 def test_a_table_that_is_none_cannot_be_made(change: dict[str, Any], problem: str) -> None:

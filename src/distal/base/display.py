@@ -15,11 +15,6 @@ def short(name: str, longest: int = _LONGEST) -> str:
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
-def with_error(mean: float, error: float | None, sign: bool = False) -> str:
-    """Write a mean with its standard error, where there is one."""
-    return f"{mean:{'+' if sign else ''}z.2f}" + ("" if error is None else f" ± {error:z.2f}")
-
-
 def or_dash(value: float | None, form: str = "z.2f") -> str:
     """Write a number, or a dash where there is none."""
     return "–" if value is None else f"{value:{form}}"

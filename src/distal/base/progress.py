@@ -13,8 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from distal.base.checks import InputError, counted, flag, shown
 
@@ -87,8 +86,12 @@ def followed(
         yield given or None
         return
     estimate = seconds() if kind is Display else None  # lines wait for the measured pace
-    with kind(label, total, seconds=estimate, **options) as shown_:
+    shown_ = kind(label, total, seconds=estimate, **options)
+    try:
         yield shown_
+    finally:
+        if isinstance(shown_, Display):
+            shown_.close()
 
 
 def on_terminal() -> bool:
@@ -234,14 +237,6 @@ class Shown(Listener):
         sys.stderr.write(f"{self._announcement}; about {duration(seconds)}\n")
         return True
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End the work."""
-
     def add(self, episodes: int, steps: int) -> None:
         """Count more, and show it now and then."""
         self.count.add(episodes, steps)
@@ -312,9 +307,8 @@ class Display(Shown):
         if self.announce(self.count.seconds):
             self.draw()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Remove the lines."""
         if self._live is not None:
             self._live.stop()
             self._live = None

@@ -42,6 +42,11 @@ def standard_error(values: NDArray[Any]) -> float:
     return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
+def with_error(mean: float, error: float | None, sign: bool = False) -> str:
+    """Write a mean with its standard error, where there is one."""
+    return f"{mean:{'+' if sign else ''}z.2f}" + ("" if error is None else f" ± {error:z.2f}")
+
+
 def paired(a: ArrayLike, b: ArrayLike) -> float:
     """Return the two-sided p-value of the paired t-test; 1 if all pairs are equal, or there is only one."""
     difference = np.asarray(a, np.float64) - np.asarray(b, np.float64)

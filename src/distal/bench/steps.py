@@ -19,9 +19,10 @@ from distal.engines import Batch
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
 from distal.evaluation.trials import batch_of
-from distal.learners import DEFAULTS
+from distal.learners import DEFAULTS, KINDS
 from distal.learners.shipped import evolved_rules
 from distal.model.maze import triple_t_maze
+from distal.model.readings import RECURRENT
 from distal.model.settings import Settings
 from distal.tasks.gym import EnvTask
 from distal.tasks.sources import task_of
@@ -31,7 +32,7 @@ from distal.tasks.task import Task
 _EPISODES = {"CartPole-v1": 100, "MountainCar-v0": 20, "Acrobot-v1": 10}
 _TARGET = 0.6  # of the bare environment's steps a second
 _NETWORK = 10  # times as fast as the reference engine's, the environment taken away
-LEARNERS = ("eligibility", "online", "neuron", "es", "cma")
+LEARNERS = ("eligibility", "online", "neuron", "es", "cma", "reinforce")
 _LEARNER = 50  # times as fast as on the reference engine
 _COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast as the environment
 _COMPILED_EPISODES = {"CartPole": 200, "MountainCar": 50, "Acrobot": 50}  # of each of 50 trials
@@ -61,10 +62,9 @@ def _times(jobs: list[Callable[[], object]], repeats: int) -> NDArray[np.float64
 def _learner(word: str, repeats: int) -> Row:
     """Return the row of a learner in the maze, against the reference engine."""
     learners, seeds = [DEFAULTS[word]], np.zeros(1, np.uint64)
+    settings = Settings(network=KINDS[word].needs or RECURRENT)
     few, many = (
-        batch_of(
-            learners, seeds, trials=1, episodes=count, task=task_of(triple_t_maze()), settings=Settings()
-        )
+        batch_of(learners, seeds, trials=1, episodes=count, task=task_of(triple_t_maze()), settings=settings)
         for count in (5, 200)
     )
     slow, ours = _times([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)

@@ -81,8 +81,13 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=26)
 
 
-def make_parser(chosen: str | None = None) -> Parser:
-    """Make the parser of the command line; with `chosen`, other commands than this have no options."""
+def make_parser(chosen: str | None = None, alone: bool = False) -> Parser:
+    """Make the parser of the command line.
+
+    Args:
+        chosen: The command that gets its options; all of them if None.
+        alone: Whether nobody can ask for the list of the others, which is not made then.
+    """
     parser = Parser(
         prog="distal",
         description="Evolve and study delayed synaptic plasticity: rules by which small neural networks "
@@ -92,15 +97,16 @@ def make_parser(chosen: str | None = None) -> Parser:
     parser.add_argument("--version", action="version", version=f"distal {__version__}")
     add_import(parser)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=False, parser_class=Parser)
-    for name, about in all_commands().items():
+    own = {word: line for word, line in COMMANDS.items() if alone and word == chosen}
+    for name, about in (own or all_commands()).items():
         command = commands.add_parser(name, help=about, description=about)
         if chosen is None or name == chosen:
             home = import_module(f"distal.cli.{name if name in COMMANDS else 'study'}")
-            if chosen is not None:
-                plugins.load_installed()  # for the packages that the command has imported
             command.set_defaults(run=home.run, parser=command)
             add_options(command, {"--json": "print one JSON object on stdout"})
             add_import(command)
+            if chosen is not None:
+                plugins.load_installed()  # for the packages that the command has imported
             home.add(command) if name in COMMANDS else home.add(command, name)
     return parser
 
@@ -215,18 +221,19 @@ def _run(arguments: list[str]) -> int:
         modules, others = named_imports(arguments)
         for module in modules:  # before the parser is made: what they register is in the help
             plugins.import_named(module)
-        parser = make_parser(next((word for word in others if not word.startswith("-")), ""))
+        chosen = next((word for word in others if not word.startswith("-")), "")
+        parser = make_parser(chosen, alone=others[:1] == [chosen] and not modules)
         args = parser.parse_args(arguments)
         if args.command is None:
             parser.print_help()
             return 0
         known = args.parser._option_string_actions
-        if hasattr(args, "engine"):
-            from distal.engines import Runner  # noqa: PLC0415
-
-            # Refused at once, if it cannot run here; the one runner that the whole command has.
-            args.runner = Runner(args.engine, getattr(args, "workers", None))
         with _warnings_spelled(known):
+            if hasattr(args, "engine"):
+                from distal.engines import Runner  # noqa: PLC0415
+
+                # Refused at once, if it cannot run here; the one runner that the whole command has.
+                args.runner = Runner(args.engine, getattr(args, "workers", None))
             args.run(args)
         sys.stdout.flush()
     except Exception as error:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 
 from distal.base.checks import InputError
-from distal.cli import Parser, add_options, options
-from distal.cli.learn import evaluate
+from distal.cli import Parser, add_options, learn, options
 from distal.learners import DEFAULT_CLIMBER
 from distal.learners.hill_climbing import HillClimbing
 
@@ -43,4 +42,5 @@ def run(args: argparse.Namespace) -> None:
             "file, or none"
         )
     named = DEFAULT_CLIMBER if args.file is None else HillClimbing.load(args.file)
-    evaluate(HillClimbing(**given) if given else named, args)
+    args.rule = HillClimbing(**given) if given else named
+    learn.run(args)

@@ -8,9 +8,9 @@ from typing import Any, cast
 from distal import engines
 from distal._version import __version__
 from distal.base.checks import InputError, counted, without_addresses
-from distal.base.display import with_error
 from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
+from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines import Runner
@@ -20,7 +20,6 @@ from distal.engines.pace import steps_a_second
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
 from distal.model.settings import SettingsDict
-from distal.tasks.compiled_task import CompiledTask
 from distal.tasks.encoders import Encoder
 from distal.tasks.gym import EnvTask
 from distal.tasks.table_task import TableTask
@@ -157,7 +156,7 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
         how = f"a table of {counted(about['states'], 'state')}, for {who}"
         if not {"cpu", "gpu"} & set(able):
             how += f" (cpu and gpu take {COMPILED_INPUTS} inputs and {COMPILED_OUTPUTS} actions at most)"
-    elif isinstance(task, CompiledTask):
+    elif not task.in_python:
         how = f"compiled, for {who}"
     else:
         how = f"stepped in Python by {who}"

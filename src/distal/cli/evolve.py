@@ -204,7 +204,7 @@ def _show_search(to: Console, evolved: Evolved) -> None:
     name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
     to.print(
         f"{name}: {config.size}, "
-        f"{search_used(core.name, getattr(core, 'elites', None), config.options)}, "
+        f"{search_used(core.name, core.to_dict().get('elites'), config.options)}, "
         f"seed {config.seed}"
     )
     if config.fitness != BEST or config.switch is not None:

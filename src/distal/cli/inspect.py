@@ -9,10 +9,10 @@ from rich.text import Text
 
 from distal._version import __version__
 from distal.base.checks import counted, folder
-from distal.base.display import with_error
 from distal.base.drawing import signed
 from distal.base.files import PAGE, check_target
 from distal.base.progress import LINES
+from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation.inspect import inspect, inspect_set

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterator
 
 from rich.console import Console
 from rich.text import Text
@@ -12,24 +11,28 @@ from rich.text import Text
 from distal._version import __version__
 from distal.base import memory
 from distal.base.checks import InputError, counted
-from distal.base.display import or_dash, with_error
 from distal.base.files import check_target, write_pieces
 from distal.base.progress import LINES
+from distal.base.significance import with_error
 from distal.cli import Parser, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.evaluation import result_file
 from distal.evaluation.behaviour import KEPT
 from distal.evaluation.learn import learn
 from distal.evaluation.result import Result
-from distal.learners import Learner, name_of
+from distal.learners import name_of
 from distal.learners.chance import Chance
 from distal.model.readings import BINARY, READINGS, RECURRENT
+from distal.networks import NETWORKS
 
 NAME = 13  # columns of a learner's name at the head of a column; a longer one takes more lines
 _MARKS = 6  # checkpoints of a curve that 80 columns hold
-_FITNESS, _AGAIN, _BEATS = "fitness: mean best EP", "reached after first success", "Beats chance"
-_REACHED = {False: "trials that reached the goal", True: "phases that reached the goal"}  # does it move?
 _PHASES = 12  # phases that are shown: the first, and the last
+_AGAIN = "reached after first success"
+_BETTER = {True: "yes", False: "no, it is worse", None: "not shown"}
+_KEEPS = {True: "yes", False: "no", None: "–"}  # None: no episode follows a first success
+
+Row = tuple[str, ...]  # of a table: its name, and a cell for each column
 
 
 def add(command: Parser) -> None:
@@ -43,13 +46,8 @@ def add(command: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Train with a rule or another learner."""
-    (learner,) = options.learners(args, args.rule)
-    evaluate(learner, args)
-
-
-def evaluate(learner: Learner, args: argparse.Namespace) -> None:
     """Train with a learner and show its result."""
+    (learner,) = options.learners(args, args.rule)
     options.check_brief(args)
     if args.curves and not args.json:
         raise InputError("--curves is for --json; add it, or write a table with --csv FILE")
@@ -60,10 +58,9 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
     settings, task = options.settings(args), options.task(args)
     switch = options.switch(args, task)
     beside = not args.no_chance and learner.kind != Chance.kind
-    trials = args.trials * len(task.goals)
     if args.curves:
         memory.evaluation(
-            trials, args.episodes, curves=2 * (1 + beside) * (1 if task.whole else 2),
+            args.trials * len(task.goals), args.episodes, curves=2 * (1 + beside) * (1 if task.whole else 2),
             listed=memory.LISTED if (args.steps or task.steps or 0) <= 100 else memory.LISTED_LARGE,
             instead="ask for fewer trials or episodes, or leave out --curves",
         ).check()  # fmt: skip
@@ -86,67 +83,93 @@ def evaluate(learner: Learner, args: argparse.Namespace) -> None:
 def show_result(result: Result, brief: bool = False) -> None:
     """Print an evaluation in 80 columns: numbers with chance, curve, final positions, and the verdicts.
 
-    The short form is the first rows of the first table, and the first verdict.
+    The short form is the fitness with its verdict, and the share that is reached again after a success.
     """
-    columns = result.beside_chance
-    verdicts = list(_verdicts(result))
-    described, episodes = _described(result), list(_behaviour(columns))
-    several = result.maze is not None or len(result.task.goals) > 1
-    goals = _goals(columns) if several and result.switch is None else []
-    trials, network = _conditions(result)
-    rows = [*_fitness(columns), *episodes]
-    if result.shortest is not None:
-        rows.append(("perfect agent", f"{result.shortest:z.2f}"))
-
+    scores, beats = _fitness(result)
+    episodes, keeps = _behaviour(result)
+    perfect = [] if result.shortest is None else [("perfect agent", f"{result.shortest:z.2f}")]
+    marks = list(result.checkpoints)[-_MARKS:]
+    goals, described, conditions = _goals(result), _described(result), _conditions(result)
     if brief:
-        rows = [row for row in rows if row[0] in (_FITNESS, *_REACHED.values(), _AGAIN)]
-        verdicts = [verdict for verdict in verdicts if verdict.startswith(_BEATS)]
+        episodes, perfect, keeps = [row for row in episodes if row[0] == _AGAIN], [], []
+    columns = result.beside_chance
+    names = [name_of(one.learner) for one in columns]
 
     out = console()
     if not brief:
         out.print(described, style="bold", soft_wrap=True)
-        out.print(trials)
-        out.print(network, style="dim")
-    heads = [Text("\n".join(textwrap.wrap(visible(name_of(one.learner)), NAME))) for one in columns]
-    beside = ["difference"] * (len(columns) > 1)
-    table = new_table(Text("lower EP is better\n± standard error"), *heads, *beside, wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    out.print(table)
-    if not brief:
-        _show_course(out, columns, goals)
-    for verdict in verdicts:
+        out.print(conditions[0])
+        out.print(conditions[1], style="dim")
+    heads = [Text("\n".join(textwrap.wrap(visible(name), NAME))) for name in names]
+    difference = ["difference"] * (len(names) > 1)
+    numbers = new_table(Text("lower EP is better\n± standard error"), *heads, *difference, wrap=True)
+    for row in (*scores, *episodes, *perfect):
+        numbers.add_row(*row)
+    out.print(numbers)
+    if not brief and result.switch is not None:
+        _show_phases(out, columns)
+    elif not brief:
+        curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
+        for name, one in zip(names, columns, strict=True):
+            curve.add_row(name, *(f"{one.checkpoints[mark]:z.2f}" for mark in marks))
+        out.print(curve)
+    if not brief and goals:
+        each = new_table(*goals[0])
+        for row in goals[1:]:
+            each.add_row(*row)
+        out.print(each)
+    if not brief and result.cut:
+        whole = counted(len(result.best) * result.episodes, "episode")
+        out.print(f"{result.cut:,} of {whole} cut off after {counted(result.settings.steps, 'step')}")
+    for verdict in (*beats, *keeps):
         out.print(verdict)
 
 
-def _show_course(out: Console, columns: list[Result], goals: list[tuple[str, ...]]) -> None:
-    """Print the curve and the final positions, or the phases, and how many episodes were cut off."""
-    result = columns[0]
-    if result.switch is None:
-        marks = list(result.checkpoints)[-_MARKS:]
-        curve = new_table("mean best EP after", *(f"{mark:,}" for mark in marks), wrap=True)
-        for one in columns:
-            curve.add_row(name_of(one.learner), *(f"{one.checkpoints[mark]:z.2f}" for mark in marks))
-        out.print(curve)
-        if goals:
-            table = new_table(*goals[0])
-            for row in goals[1:]:
-                table.add_row(*row)
-            out.print(table)
-    else:
-        _show_phases(out, columns)
-    if result.cut:
-        whole = counted(len(result.best) * result.episodes, "episode")
-        out.print(f"{result.cut:,} of {whole} cut off after {counted(result.settings.steps, 'step')}")
+def _fitness(result: Result) -> tuple[list[Row], list[str]]:
+    """Return the rows about the best EP of trials, and the verdict on chance."""
+    difference, verdict = [], []
+    columns, gap = result.beside_chance, result.difference
+    if gap is not None:
+        difference = [with_error(gap.mean, gap.standard_error, sign=True)]
+        better = gap.mean < 0 if gap.decided else None
+        verdict = [f"Beats chance: {_BETTER[better]} (p = {gap.p:.2g}, paired t-test)."]
+    means = [with_error(one.fitness, one.standard_error) for one in columns]
+    rows: list[Row] = [("fitness: mean best EP", *means, *difference)]
+    if result.reached is not None:
+        units = "trials" if result.switch is None else "phases"
+        rows.append((f"{units} that reached the goal", *(f"{one.reached:.1%}" for one in columns)))
+    return rows, verdict
 
 
-def _fitness(columns: list[Result]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows about the best EP of trials: its mean, and how many reached the goal."""
-    gap = columns[0].difference
-    beside = [] if gap is None else [with_error(gap.mean, gap.standard_error, sign=True)]
-    yield (_FITNESS, *(with_error(one.fitness, one.standard_error) for one in columns), *beside)
-    if columns[0].reached is not None:
-        yield (_REACHED[columns[0].switch is not None], *(f"{one.reached:.1%}" for one in columns))
+def _behaviour(result: Result) -> tuple[list[Row], list[str]]:
+    """Return the rows about the episodes themselves, and the verdict on what the learner keeps."""
+    episodes = [one.behaviour for one in result.beside_chance if one.behaviour is not None]
+    if not episodes:
+        return [], []
+    rows: list[Row] = []
+    verdict = []
+    own = episodes[0]
+    if own.reached is not None:
+        first = (one.median_first for one in episodes)
+        again = (one.retained for one in episodes)
+        rows = [
+            ("their first success, median", *("–" if one is None else f"{one:g}" for one in first)),
+            ("episodes that reached it", *(f"{one.reached:.2%}" for one in episodes)),
+            ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in episodes)),
+            ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in episodes)),
+            (_AGAIN, *("–" if one is None else f"{one:.2%}" for one in again)),
+        ]
+        if result.learner.kind != Chance.kind:
+            share = "–" if own.retained is None else f"{own.retained:.1%}"
+            verdict = [
+                f"Keeps what it found: {_KEEPS[own.keeps]}. Retention {share} "
+                f"(threshold {KEPT:.0%}): episodes after the first success that reach the goal again."
+            ]
+    rows += [
+        ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in episodes)),
+        ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in episodes)),
+    ]
+    return rows, verdict
 
 
 def _conditions(result: Result) -> tuple[str, str]:
@@ -160,7 +183,7 @@ def _conditions(result: Result) -> tuple[str, str]:
         f"{counted(len(result.best), 'trial')}{each}, "
         f"{counted(result.episodes, 'episode')}{resampled}, seed {result.seed}, engine {result.engine}"
     )
-    ignored = {*result.learner.ignores, *result.task.ignores}
+    ignored = {*result.learner.ignores, *result.task.ignores, *NETWORKS[settings.network].ignores}
     readings = ", ".join(f"{name} {getattr(settings, name)}" for name in READINGS if name not in ignored)
     neurons = "" if settings.neurons == BINARY else f"{settings.neurons} "
     network = "" if settings.network == RECURRENT else f"network {settings.network}, "
@@ -186,26 +209,11 @@ def _described(result: Result) -> str:
     return ", ".join([learner.label, *(f"{key} {value:g}" for key, value in learner.numbers.items())])
 
 
-def _behaviour(columns: list[Result]) -> Iterator[tuple[str, ...]]:
-    """Yield the rows about the episodes themselves."""
-    episodes = [one.behaviour for one in columns if one.behaviour is not None]
-    if not episodes:
-        return
-    if episodes[0].reached is not None:
-        first = (one.median_first for one in episodes)
-        kept = (one.retained for one in episodes)
-        yield ("their first success, median", *("–" if one is None else f"{one:g}" for one in first))
-        yield ("episodes that reached it", *(f"{one.reached:.2%}" for one in episodes))
-        yield ("reached in the first tenth", *(f"{one.reached_first_tenth:.2%}" for one in episodes))
-        yield ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in episodes))
-        yield (_AGAIN, *("–" if one is None else f"{one:.2%}" for one in kept))
-    yield ("mean EP of the first tenth", *(f"{one.first_tenth:z.2f}" for one in episodes))
-    yield ("mean EP of the last tenth", *(f"{one.last_tenth:z.2f}" for one in episodes))
-
-
-def _goals(columns: list[Result]) -> list[tuple[str, ...]]:
-    """Return how well each goal was reached, with chance if it is there; the headings come first."""
-    result, target = columns[0], columns[0].target
+def _goals(result: Result) -> list[Row]:
+    """Return the rows about each goal, the headings first; none for a goal that moves, or the only one."""
+    columns, target = result.beside_chance, result.target
+    if result.switch is not None or (result.maze is None and len(result.task.goals) == 1):
+        return []
     whats = ("mean best EP", "reached") if target is not None else ("mean best EP",)
     heads = [head for what in whats for head in (what, "chance")[: len(columns)]]
     distances = None if result.maze is None else result.maze.start_distances
@@ -243,21 +251,3 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
                 f"{name_of(one.learner)}, where a goal returns: best EP {lost.left_with:z.2f} when it left, "
                 f"{lost.came_back_with:z.2f} in the first episode after it came back ({gap})"
             )
-
-
-_BETTER = {True: "yes", False: "no, it is worse", None: "not shown"}
-_KEEPS = {True: "yes", False: "no", None: "–"}  # None: no episode follows a first success
-
-
-def _verdicts(result: Result) -> Iterator[str]:
-    """Yield whether a learner beats chance, and whether it keeps what it found."""
-    behaviour, difference = result.behaviour, result.difference
-    if difference is not None:
-        better = difference.mean < 0 if difference.decided else None
-        yield f"{_BEATS}: {_BETTER[better]} (p = {difference.p:.2g}, paired t-test)."
-    if behaviour is not None and result.learner.kind != Chance.kind and behaviour.reached is not None:
-        keeps = None if behaviour.retained is None else bool(behaviour.keeps)
-        yield (
-            f"Keeps what it found: {_KEEPS[keeps]}. Retention {or_dash(behaviour.retained, '.1%')} "
-            f"(threshold {KEPT:.0%}): episodes after the first success that reach the goal again."
-        )

@@ -13,10 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from distal.base.checks import InputError, path
-from distal.base.display import with_error
 from distal.base.files import check_target, to_csv, write_text
 from distal.base.plugins import imported
-from distal.base.significance import SIGNIFICANT
+from distal.base.significance import SIGNIFICANT, with_error
 from distal.cli import Parser, add_options
 from distal.cli.terminal import console, new_table, print_json
 from distal.evaluation.measures import BEST

@@ -16,6 +16,7 @@ _WORDS = (
     (r", pass chance=False or keep_ep=False", ", add --no-chance"),
     (r", pass keep_ep=False", ""),
     (r"pass actions='(\S+)'", r"add --actions \1"),
+    (r"write (network|neurons)='(\S+)'", r"add --\1 \2"),
     (r"make it with (\w+=\S+), or leave steps out", r"add --env-arg \1, or leave --steps out"),
     (r"leave scale out", "leave --reward-scale out"),
     (r"continue with resume\b", "continue with --resume"),

@@ -94,7 +94,7 @@ class Batch:
 
     def _check_networks(self) -> None:
         """Refuse learners that cannot train the network of this task and these settings."""
-        if self.kind.check_network is Learner.check_network:
+        if self.kind.check_network is Learner.check_network and self.kind.needs is None:
             return
         for learner in self.learners:
             learner.check_network(
@@ -141,11 +141,6 @@ class Batch:
         return self.switch.schedule(self.goal, self.seed, len(self.task.goals), phases)
 
     @cached_property
-    def last_goal(self) -> int:
-        """The highest number of a goal."""
-        return int(self.goals.max())
-
-    @cached_property
     def table(self) -> Table | None:
         """The table of its task, if it has one; refused if it does not fit the task."""
         task, table = self.task, self.task.table(self.settings)
@@ -157,7 +152,7 @@ class Batch:
                 f"the table of the task has {table.inputs} inputs and {table.outputs} actions, "
                 f"the task {task.inputs} and {task.outputs}"
             )
-        if table.goals <= self.last_goal:
+        if table.goals <= self.goals.max():
             raise InputError(f"the table of the task has {table.goals} goals, the task {len(task.goals)}")
         return table
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.base.checks import InputError, instance
+from distal.base.checks import InputError, code_for, instance
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine, imported
 from distal.learners import Learner, dsp
@@ -121,10 +121,15 @@ def packed_changes(changes: NDArray[np.int8]) -> NDArray[np.uint32]:
     return packed
 
 
-def flags(settings: Settings, table: Mapping[str, tuple[str, ...]]) -> dict[str, bool]:
-    """Return which flags of compiled code are set.
+def flags(settings: Settings, table: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, bool]:
+    """Return which flags of compiled code are set; refuse a value that there is no code for.
 
-    The table has the reading that decides each flag, and the values for which it is set; the values
-    that the engine knows differ in at least one flag each.
+    The table has the flags that each value of each reading sets; no two values set the same.
     """
-    return {flag: getattr(settings, reading) in values for flag, (reading, *values) in table.items()}
+    every = dict.fromkeys(flag for values in table.values() for names in values.values() for flag in names)
+    in_force = {
+        flag
+        for reading, values in table.items()
+        for flag in code_for(reading, values, getattr(settings, reading))
+    }
+    return {flag: flag in in_force for flag in every}

@@ -17,10 +17,7 @@ from distal.engines.batch import Batch
 from distal.engines.engine import Engine, load
 from distal.engines.reference import episodes as lived
 from distal.engines.runner import Runner
-from distal.model.readings import BINARY
 from distal.model.settings import Settings
-from distal.tasks.compiled_task import CompiledTask
-from distal.tasks.gym import EnvTask
 from distal.tasks.task import Task
 
 # Microseconds of an episode of the paper's maze and network, for each learner: on one core of an AMD EPYC
@@ -39,6 +36,7 @@ MICROSECONDS = {
         "eligibility": 18.0,
         "online": 45.0,
         "neuron": 18.0,
+        "reinforce": 15.0,
     },
     "reference": {"dsp": 2700.0, "hc": 3500.0, "chance": 2500.0},
 }
@@ -47,7 +45,8 @@ _KEPT = ("cpu", "gpu")  # engines whose paces hold for all of their tasks
 _LOOK = 0.5  # seconds to measure a task for, at most, once two episodes have ended
 _MOST = 2**16  # episodes to measure, at most
 _WORTH = 3.0  # seconds of work, by what is kept, from which on it is worth measuring
-_SIGMOID = 2.4  # times as long as with binary neurons (benchmarks/results/cpu.json)
+# Times as long as with binary neurons (benchmarks/results/cpu.json).
+_NEURONS = {"binary": 1.0, "sigmoid": 2.4}
 
 
 def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> float:
@@ -57,8 +56,8 @@ def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> floa
         hidden * (inputs + 1 + hidden + outputs) + outputs * (hidden + 1)
         for hidden, inputs, outputs in ((settings.hidden, task.inputs, task.outputs), (paper.hidden, 3, 4))
     ]
-    factor = 1.0 if settings.neurons == BINARY else _SIGMOID
-    if engine == "steps" and not isinstance(task, CompiledTask) and task.table(settings) is None:
+    factor = _NEURONS.get(settings.neurons, 1.0)
+    if engine == "steps" and task.in_python:
         factor *= _PYTHON
     return settings.steps / paper.steps * sizes[0] / sizes[1] * factor
 
@@ -137,8 +136,7 @@ def _measured(batch: Batch) -> float | None:
             ends.append(time.perf_counter() - began)
             if len(ends) > 1 and ends[-1] > _LOOK:
                 break
-        if isinstance(task, EnvTask):
-            task.close()
+        task.close()
     except Exception:  # the work itself will say what is wrong
         return None
     # The first episode also makes the environment.

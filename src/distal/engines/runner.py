@@ -184,7 +184,7 @@ class Runner:
 
         A later batch may want more.
         """
-        count = 1 if isinstance(self.loaded, Spread) else self.loaded.processes(batch, self.workers)
+        count = self.loaded.processes(batch, self.workers)
         if count == 1:
             return self.loaded
         self.loaded.prepare(batch)

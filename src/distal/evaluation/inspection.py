@@ -29,9 +29,10 @@ from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, mean_interval, paired, standard_error
 from distal.evaluation import row_figures
 from distal.evaluation.result import Result
-from distal.evaluation.usage import LAYERS, Usage
+from distal.evaluation.usage import Usage
 from distal.learners import Learner, find_learner, name_of
 from distal.learners.dsp import NUMBERS, ROWS, Rule
+from distal.networks import LAYERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -76,9 +76,9 @@ def learn(
         settings, learn, task=task, maze=maze, episodes=episodes, trials=trials, resample=resample,
         seed=seed, switch=switch,
     )  # fmt: skip
-    tell_ignored(settings, [learner], conditions.task)
     keep_ep, keep_weights = flag("keep_ep", keep_ep), flag("keep_weights", keep_weights)
     chance = flag("chance", chance) and learner.kind != Chance.kind
+    tell_ignored(settings, [learner], conditions.task)
     given = {"chance": chance, "keep_ep": keep_ep, "keep_weights": keep_weights}
     less = " or ".join(f"{name}=False" for name, value in given.items() if value)
     conditions.check_memory(

@@ -18,13 +18,13 @@ from distal.base.checks import (
     integer,
 )
 from distal.base.colours import LIGHT
-from distal.base.display import html_table, or_dash, short, with_error
+from distal.base.display import html_table, or_dash, short
 from distal.base.drawing import axes_or_new, curve, curve_axes, kind_colour, literal
 from distal.base.files import to_csv
 from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.records import NotNegative, Record, Share
-from distal.base.significance import SIGNIFICANT, paired, standard_error
+from distal.base.significance import SIGNIFICANT, paired, standard_error, with_error
 from distal.engines.batch import EPs
 from distal.evaluation import result_file
 from distal.evaluation.agents import MAX_NAME, Agent, Goals

@@ -20,7 +20,7 @@ from distal.model.draws import MAX_COUNT, MAX_SEED, child_seeds
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.readings import READINGS, RECURRENT
 from distal.model.settings import Settings, SettingsDict
-from distal.networks import network_for
+from distal.networks import NETWORKS, network_for
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.switching import Switch, switch_of
@@ -206,8 +206,11 @@ def settings_in(task: Task[Any], given: SettingsDict, others: Sequence[str] = ()
 def tell_ignored(given: SettingsDict, learners: Iterable[Learner | type[Learner]], task: Task[Any]) -> None:
     """Say which readings that were asked for have no effect in a task, or on any of the learners."""
     kinds = {learner.kind: learner for learner in learners}.values()
+    network = NETWORKS[given.get("network", RECURRENT)]
     for name in (name for name in READINGS if name in given):
-        if name in task.ignores:
+        if name in network.ignores:
+            _log.warning("%s has no effect in %s", name, network.label)
+        elif name in task.ignores:
             _log.warning("%s has no effect in %s", name, task.name)
         elif all(name in kind.ignores for kind in kinds):
             _log.warning("%s has no effect on %s", name, " and ".join(kind.label for kind in kinds))

@@ -19,10 +19,8 @@ from distal.engines.engine import Progress
 from distal.engines.reference import episodes
 from distal.learners.dsp import ROWS, Rule, selected_rows
 from distal.learners.modulation import modulatory_signal
-from distal.networks import Episode, network_for
+from distal.networks import LAYERS, Episode, Network, network_for
 
-LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")
-_INPUTS, _RECURRENT, _FEEDBACK, _OUTPUTS, _BIASES = range(len(LAYERS))
 _PERIODS = 10  # the tenths of a trial
 
 
@@ -32,7 +30,8 @@ class Usage(Frozen):
 
     Attributes:
         counts: Updates of synapses by tenth of the trial, layer and row, (tenths, 5, 32). The layers
-            are in the order of `LAYERS`; a trial of fewer than ten updates has as many parts as updates.
+            are in the order of `LAYERS`, and a network may lack some; a trial of fewer than ten updates
+            has as many parts as updates.
     """
 
     counts: NDArray[np.int64]
@@ -121,8 +120,8 @@ class Tally:
         rule, shape = batch.learners[batch.learner[trial]], (batch.task.inputs, batch.task.outputs)
         assert isinstance(rule, Rule)  # noqa: S101 - for the type checker; no other learner has rows
         self.batch, self.theta, self.counts = batch, np.float32(rule.theta), counts
-        self.layer = _layers(batch.settings.hidden, *shape)
         self.network = network_for(batch.settings, *shape, rule.numbers)
+        self.layer = _layers(self.network)
         self.exists = self.network.synapses()
         self.number = 0  # of the next episode
         self.previous: float | None = None  # EP of the episode before, unless weights are fresh
@@ -169,7 +168,7 @@ def _counted(batch: Batch, periods: int, progress: Progress | None) -> NDArray[n
     return counts
 
 
-def _layers(hidden: int, inputs: int, outputs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the layer of every entry of the two matrices of weights."""
-    columns = [_INPUTS] * inputs + [_BIASES] + [_RECURRENT] * hidden + [_FEEDBACK] * outputs
-    return np.tile(columns, (hidden, 1)), np.tile([_OUTPUTS] * hidden + [_BIASES], (outputs, 1))
+def _layers(network: Network) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the layer of every entry of the two matrices of weights, by its number."""
+    into_hidden, into_output = (list(map(LAYERS.index, names)) for names in network.layers)
+    return np.tile(into_hidden, (network.hidden, 1)), np.tile(into_output, (network.outputs, 1))

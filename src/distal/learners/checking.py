@@ -11,6 +11,7 @@ import numpy as np
 from distal.base.checks import InputError, integer, shown, text
 from distal.base.files import to_json
 from distal.learners.learner import Learner, Memory, Trial
+from distal.model.readings import RECURRENT
 from distal.model.settings import Settings
 from distal.networks import Network, Weights, network_for
 from distal.networks.checking import SHAPES, promise, some_episode
@@ -39,7 +40,8 @@ def check_learner(learner: Learner) -> None:
             made: object = kind.from_genes([0] * discrete, [0.5] * continuous)
             promise(isinstance(made, kind), f"{kind.__name__}.from_genes() gives {shown(made)}, no learner")
         for inputs, outputs, hidden in SHAPES:
-            network = network_for(Settings(hidden=hidden), inputs, outputs, learner.numbers)
+            settings = Settings(hidden=hidden, network=kind.needs or RECURRENT)
+            network = network_for(settings, inputs, outputs, learner.numbers)
             one, two = (_trained(learner, network) for _ in range(2))
             same = all(map(np.array_equal, vars(one).values(), vars(two).values()))
             promise(same, f"{kind.__name__}.update gives other weights the second time; draw from trial.seed")

@@ -17,11 +17,12 @@ from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.hill_climbing import HillClimbing
 from distal.learners.learner import Learner
 from distal.learners.online_hebbian import OnlineHebbian
+from distal.learners.reinforce import Reinforce
 from distal.learners.separable_cma import SeparableCMA
 
 # The kinds whose parameters are their genes, in order: whatever is in range makes a learner.
 _DIRECT: tuple[type[Learner], ...] = (
-    Rule, HillClimbing, Eligibility, OnlineHebbian, EvolutionStrategy, SeparableCMA,
+    Rule, HillClimbing, Eligibility, OnlineHebbian, EvolutionStrategy, SeparableCMA, Reinforce,
 )  # fmt: skip
 
 

@@ -113,6 +113,7 @@ class Learner(ABC):
             depends on the network, the fewest; `genes_for` gives the numbers.
         discrete_genes: The name of its discrete genes in tables, before their number.
         ignores: The readings that have no effect on it.
+        needs: The word for the only network that it trains; None for any.
         within: Whether weights change within an episode, too; then it has `step`.
         compiled: The module whose `compiled`, a `CompiledLearner`, engine steps runs in place of
             this class; None if there is none. A subclass does not inherit it.
@@ -130,6 +131,7 @@ class Learner(ABC):
     genes: ClassVar[tuple[int, int] | None] = None
     discrete_genes: ClassVar[str] = "discrete"
     ignores: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[str | None] = None
     within: ClassVar[bool] = False
     compiled: ClassVar[str | None] = None
 
@@ -173,8 +175,13 @@ class Learner(ABC):
         """
         raise InputError(f"{type(self).__name__} has no method step, which a learner that is `within` needs")
 
-    def check_network(self, network: Network) -> None:  # noqa: B027 - most can train any
+    def check_network(self, network: Network) -> None:
         """Refuse a network that it cannot train; override it in a learner with numbers for each neuron."""
+        if self.needs not in (None, network.kind):
+            raise InputError(
+                f"network is {network.kind!r}, but {self.kind} trains {self.needs!r} alone; "
+                f"write network={self.needs!r}"
+            )
 
     @property
     def numbers(self) -> dict[str, float]:

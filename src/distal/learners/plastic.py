@@ -80,6 +80,11 @@ class PlasticNetwork:
         **options: Any,
     ) -> None:
         one = find_learner(learner)
+        if isinstance(outputs, str):  # the reading has the name of the number
+            raise InputError(
+                f"outputs is {shown(outputs)}, expected the number of actions; "
+                "a reading of that name is one of settings=distal.Settings(outputs=…)"
+            )
         if settings is not None and options:
             raise InputError(
                 f"settings is given with {', '.join(options)}; give the settings or the keywords"

@@ -19,6 +19,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.learners.online_hebbian import OnlineHebbian
+from distal.learners.reinforce import Reinforce
 from distal.learners.separable_cma import SeparableCMA
 
 L = TypeVar("L", bound=Learner)
@@ -39,6 +40,7 @@ DEFAULT_NEURON = NeuronCentric(
 )
 DEFAULT_STRATEGY = EvolutionStrategy(sigma=0.5, factor=1.5, alpha_h=0.38, alpha_o=0.00)
 DEFAULT_CMA = SeparableCMA(sigma=0.5, alpha_h=0.38, alpha_o=0.00)
+DEFAULT_REINFORCE = Reinforce(eta=0.01, rate=0.1, alpha_h=0.38, alpha_o=0.00)
 # The plain modulated Hebbian rule, the paper's equations 2 and 3: A = m, and nothing is forgotten.
 HEBB = Eligibility(1, 0, 0, 0, -1, 0, 0, 0, decay=1, eta=0.5, alpha_h=0.2, alpha_o=0.2, name="hebb")
 
@@ -94,6 +96,7 @@ register(OnlineHebbian, DEFAULT_ONLINE)
 register(NeuronCentric, DEFAULT_NEURON)
 register(EvolutionStrategy, DEFAULT_STRATEGY)
 register(SeparableCMA, DEFAULT_CMA)
+register(Reinforce, DEFAULT_REINFORCE)
 DEFAULTS["hebb"] = HEBB
 OURS = tuple(KINDS.values())
 plugins.registrars[plugins.LEARNERS] = lambda _, kind: register(kind)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
 from importlib import resources
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from distal.base import plugins
-from distal.base.checks import InputError, integer, sequence, shown, suggestion, text
+from distal.base.checks import InputError, integer, shown, suggestion
 from distal.base.frozen import made
 from distal.learners.chance import Chance
 from distal.learners.dsp import NUMBERS, ROWS, Rule
@@ -107,14 +106,10 @@ def shipped_names() -> str:
     return ", ".join(f"{word}:1 to {word}:{len(_entries(word))}" for word in SHIPPED)
 
 
-def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
-    """Return the rule that a name stands for: `paper:N`, `evolved:N`, `champion:N`, or a rule file.
-
-    `others` are words that the caller takes too, for the refusal.
-    """
+def find_rule(name: str | Path) -> Rule:
+    """Return the rule that a name stands for: `paper:N`, `evolved:N`, `champion:N`, or a rule file."""
     if not isinstance(name, str | Path):
         raise InputError(f"rule is {shown(name)}, expected the name of a rule, or a file")
-    words = [text("others", word) for word in sequence("others", others, "a list of words")]
     prefix, colon, number = str(name).partition(":")
     if prefix in SHIPPED and colon:
         count = len(_entries(prefix))
@@ -122,11 +117,9 @@ def find_rule(name: str | Path, others: Sequence[str] = ()) -> Rule:
             raise InputError(f"no rule {shown(str(name))}; there are {prefix}:1 to {prefix}:{count}")
         return _rule(prefix, int(number))
     if not is_there(name):
-        names = [*(f"{word}:{k + 1}" for word in SHIPPED for k in range(len(_entries(word)))), *words]
-        more = "".join(f"{word}, " for word in words)
+        names = (f"{word}:{k + 1}" for word in SHIPPED for k in range(len(_entries(word))))
         raise InputError(
-            f"no rule {shown(str(name))}, expected {shipped_names()}, {more}or a file"
-            f"{suggestion(name, names)}"
+            f"no rule {shown(str(name))}, expected {shipped_names()}, or a file{suggestion(name, names)}"
         )
     return Rule.load(name)
 

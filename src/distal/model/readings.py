@@ -104,7 +104,8 @@ NETWORK = Reading(
     {"recurrent": "the paper's recurrent network"},
 )
 BINARY, SIGMOID = NEURONS
-(RECURRENT,) = NETWORK
+NETWORK.add("softmax", "the paper's network with a softmax that draws the action", known=("steps",))
+RECURRENT, SOFTMAX = NETWORK
 # Every row of the table: the readings, the neurons and the network, by their keywords.
 WORDS = {**READINGS, "neurons": NEURONS, "network": NETWORK}
 

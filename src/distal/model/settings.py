@@ -57,7 +57,7 @@ class Settings:
         trace_pre: Which step's activations count as `pre`: "current" or "previous".
         normalise: Which incoming weights share a norm: "neuron", "layer" or "none".
         neurons: Whether hidden neurons are "binary", as in the paper, or "sigmoid".
-        network: The word for the network: "recurrent", the paper's, or one that was registered.
+        network: The word for the network: "recurrent", the paper's, "softmax", or one that was registered.
         flip: The share of episodes after which the learner hears the opposite of its reward, 0 to 1.
 
     Raises:

@@ -15,6 +15,7 @@ from distal.model.readings import NETWORK
 from distal.networks.checking import check_network
 from distal.networks.episode import Acting, Episode, run_episode
 from distal.networks.network import (
+    LAYERS,
     NETWORKS,
     Network,
     State,
@@ -27,14 +28,17 @@ from distal.networks.network import (
     psi,
 )
 from distal.networks.recurrent import Recurrent, RecurrentWeights
+from distal.networks.softmax import Softmax
 
 __all__ = [
+    "LAYERS",
     "NETWORKS",
     "Acting",
     "Episode",
     "Network",
     "Recurrent",
     "RecurrentWeights",
+    "Softmax",
     "State",
     "Sums",
     "Weights",
@@ -51,7 +55,7 @@ __all__ = [
 
 N = TypeVar("N", bound=Network)
 
-NETWORKS[Recurrent.kind] = Recurrent
+NETWORKS.update({kind.kind: kind for kind in (Recurrent, Softmax)})
 _OURS = tuple(NETWORKS)
 
 
@@ -87,6 +91,6 @@ plugins.registrars[plugins.NETWORKS] = lambda _, kind: register(kind)
 
 
 def unregister(kind: str) -> None:
-    """Forget a network that `register` made known, by its word; the paper's stays."""
+    """Forget a network that `register` made known, by its word; those of the package stay."""
     del NETWORKS[one_of("kind", kind, [word for word in NETWORKS if word not in _OURS])]
     NETWORK.remove(kind)

@@ -11,7 +11,7 @@ from distal.base.checks import InputError, shown
 from distal.model.readings import READINGS
 from distal.model.settings import Settings
 from distal.networks.episode import Acting, Episode
-from distal.networks.network import Network, State, Weights
+from distal.networks.network import LAYERS, Network, State, Weights
 from distal.tasks.checking import failing
 
 SHAPES = ((1, 2, 1), (3, 4, 20), (7, 3, 5))  # inputs, outputs, hidden neurons
@@ -54,6 +54,11 @@ def _check(kind: type[Network], network: Network) -> None:
         )
         promise(matrix.shape == shape, f"{name} has {what} weights of shape {matrix.shape}, expected {shape}")
         promise(not matrix[~mask].any(), f"{name} has {what} weights where synapses() says there is none")
+    for names, columns in zip(network.layers, network.columns, strict=True):
+        promise(
+            len(names) == columns and set(names) <= set(LAYERS),
+            f"{name}.layers gives {shown(names)}, expected one of {', '.join(LAYERS)} for each column",
+        )
     again = network.fresh_weights(1, 0)
     promise(
         (again.hidden == weights.hidden).all() and (again.output == weights.output).all(),

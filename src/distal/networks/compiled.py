@@ -134,24 +134,6 @@ def running(network: Network) -> Running:
     )
 
 
-@dataclass(frozen=True)
-class CompiledNetwork:
-    """A network's compiled part; `own` is what `make` returned, `running` a `Running`.
-
-    Attributes:
-        make: Returns the arrays of a network that are its own, as a NamedTuple.
-        begin: begin(own, running): an episode begins, and nothing is active.
-        step: step(own, running): from `bits` to `active` and `sums`.
-        sources: sources(own, running): `outputs` and the action are chosen; write `into_hidden` and
-            `into_output`.
-    """
-
-    make: Callable[[Network], Any]
-    begin: Callable[..., Any]
-    step: Callable[..., Any]
-    sources: Callable[..., Any]
-
-
 # In place of NumPy's `into[:] = numbers`, for which Numba compiles what could go wrong, for seconds.
 
 
@@ -209,18 +191,24 @@ def strongest(sums):
 
 
 @inlined
-def drawn_action(running):
-    """Draw the action from the active outputs, or from all if none is active."""
-    now, outputs = running.now[0], running.outputs
+def action_word(running):
+    """Return the random word of this step."""
+    now = running.now[0]
     if now.step & 31 == 0:
         draw_words(pointer(running.words), now.step, now.seed, now.episode, ACTION)
+    return running.words[now.step & 31]
+
+
+@inlined
+def drawn_action(running):
+    """Draw the action from the active outputs, or from all if none is active."""
+    outputs = running.outputs
     active = 0
     for o in range(len(outputs)):
         active += outputs[o]
     every = active == 0
-    left = (
-        np.uint64(running.words[now.step & 31]) * np.uint64(len(outputs) if every else active)
-    ) >> np.uint64(32)
+    count = len(outputs) if every else active
+    left = (np.uint64(action_word(running)) * np.uint64(count)) >> np.uint64(32)
     action = 0
     for o in range(len(outputs)):
         if every or outputs[o]:
@@ -232,7 +220,7 @@ def drawn_action(running):
 
 
 @inlined
-def choose(running):
+def choose(own, running):
     """Turn the sums of the outputs into an action, and into active outputs (`network.choose`)."""
     sums, outputs, reading = running.sums, running.outputs, running.codes.outputs
     action = strongest(sums)
@@ -244,3 +232,24 @@ def choose(running):
     elif reading == DRAWN:
         action = drawn_action(running)
     return action
+
+
+@dataclass(frozen=True)
+class CompiledNetwork:
+    """A network's compiled part; `own` is what `make` returned, `running` a `Running`.
+
+    Attributes:
+        make: Returns the arrays of a network that are its own, as a NamedTuple.
+        begin: begin(own, running): an episode begins, and nothing is active.
+        step: step(own, running): from `bits` to `active` and `sums`.
+        sources: sources(own, running): `outputs` and the action are chosen; write `into_hidden` and
+            `into_output`.
+        choose: choose(own, running): return the action, from `sums`, and write `outputs`; by default as the
+            readings say.
+    """
+
+    make: Callable[[Network], Any]
+    begin: Callable[..., Any]
+    step: Callable[..., Any]
+    sources: Callable[..., Any]
+    choose: Callable[..., Any] = choose

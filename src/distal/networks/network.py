@@ -13,7 +13,7 @@ A new network is a subclass with `columns`, `propagate` and `sources`, and a lin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -32,6 +32,7 @@ from distal.model.traces import Activations
 if TYPE_CHECKING:
     from distal.networks.episode import Episode
 
+LAYERS = ("inputs", "recurrent", "feedback", "outputs", "biases")  # of synapses, by their sources
 Hidden = NDArray[Any]  # what hidden neurons pass on: 0 or 1, or a float32 in [0, 1]
 Word = Callable[[], np.uint32]  # draws the random word of a step, where one is needed
 
@@ -85,6 +86,7 @@ class Network(ABC):
         label: Its name in text.
         scales: The numbers that it takes from a learner, by name, with the value if a learner
             has none.
+        ignores: The readings that have no effect on it.
         compiled: The module whose `compiled`, a `CompiledNetwork`, engine steps runs in place of
             this class; None if there is none. A subclass does not inherit it.
 
@@ -95,6 +97,7 @@ class Network(ABC):
     kind: ClassVar[str]
     label: ClassVar[str]
     scales: ClassVar[Mapping[str, float]] = {}
+    ignores: ClassVar[tuple[str, ...]] = ()
     compiled: ClassVar[str | None] = None
 
     def __init__(
@@ -162,6 +165,12 @@ class Network(ABC):
     def blocks(self) -> tuple[int, ...]:
         """The columns at which a layer begins in a hidden row, after the first; one layer by default."""
         return ()
+
+    @property
+    def layers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The layer in `LAYERS` of each column of the two matrices; "inputs" and "outputs" by default."""
+        into_hidden, into_output = self.columns
+        return ("inputs",) * into_hidden, ("outputs",) * into_output
 
     def synapses(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Say which entries of the two matrices are synapses; all of them by default."""
@@ -238,8 +247,20 @@ class Network(ABC):
             The action, and what the step leaves.
         """
         hidden, active, sums = self.propagate(weights, state, inputs)
-        action, outputs = choose(sums, self.settings.outputs, word)
+        action, outputs = self.choose(sums, word)
         return action, State(hidden, active, outputs)
+
+    def choose(self, sums: NDArray[np.float32], word: Word) -> tuple[int, Activations]:
+        """Turn the sums of the outputs into an action and active outputs, by default as the readings say.
+
+        Args:
+            sums: The sum of each output.
+            word: Draws the random word of this step.
+
+        Returns:
+            The action, and which outputs are active.
+        """
+        return choose(sums, self.settings.outputs, word)
 
 
 NETWORKS: dict[str, type[Network]] = {}  # by the word for the kind; `distal.networks.register` adds one

@@ -13,7 +13,7 @@ shapes are (H, I + 1 + H + O) and (O, H + 1), the order is the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -98,6 +98,13 @@ class Recurrent(Network):
     def blocks(self) -> tuple[int, ...]:
         """W_h and W_ho begin behind W_hi."""
         return self.inputs + 1, self.inputs + 1 + self.hidden
+
+    @property
+    def layers(self) -> tuple[Sequence[str], Sequence[str]]:
+        """W_hi, W_h, W_ho and W_oh, without the biases."""
+        feed = *("inputs",) * self.inputs, "biases"
+        back = *("recurrent",) * self.hidden, *("feedback",) * self.outputs
+        return (*feed, *back), (*("outputs",) * self.hidden, "biases")
 
     def synapses(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Say which entries of the two matrices are synapses: all but the self-connections."""

@@ -76,7 +76,7 @@ def summary(out: str | Path) -> dict[str, Any]:
         "task": config.task.label,
         "seed": config.seed,
         "search": core.name,
-        "elites": getattr(core, "elites", None),
+        "elites": core.to_dict().get("elites"),
         "options": config.options,
         "fitness": config.fitness,
         "neurons": config.settings.neurons,

@@ -22,12 +22,18 @@ from distal.base.checks import (
     sequence,
     shown,
 )
-from distal.base.display import html_table, or_dash, with_error
+from distal.base.display import html_table, or_dash
 from distal.base.drawing import axes_or_new, evolution, kind_colour
 from distal.base.frames import frame, frame_of_rows
 from distal.base.frozen import Frozen
 from distal.base.records import NotNegative, Record, Share
-from distal.base.significance import SIGNIFICANT, paired, paired_superiority, standard_error
+from distal.base.significance import (
+    SIGNIFICANT,
+    paired,
+    paired_superiority,
+    standard_error,
+    with_error,
+)
 from distal.learners import KINDS, Learner, embedded, from_embedded, name_of
 from distal.search.config import Config
 

@@ -17,9 +17,10 @@ from distal.base.files import PAGE, SVG, check_target, write_text
 from distal.evaluation.inspection import CHANGES, CRITERION, FINDINGS, Inspection, listed, spoken
 from distal.evaluation.row_figures import row_cells, row_label
 from distal.evaluation.rule_set import CLUSTERS, RuleSet
-from distal.evaluation.usage import LAYERS, shares_of
+from distal.evaluation.usage import shares_of
 from distal.learners import name_of
 from distal.learners.dsp import NUMBERS, ROWS
+from distal.networks import LAYERS
 from distal.studies.figures import blank, inline, own_style, render_svg, standalone
 from distal.studies.report import Block, Figure, Heading, Sheet, Text, to_html
 

@@ -19,13 +19,14 @@ from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
 from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in, tell_ignored
-from distal.evaluation.usage import LAYERS, Tally
+from distal.evaluation.usage import Tally
 from distal.learners import Learner, find_learner, name_of
 from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
 from distal.model.settings import Settings, SettingsDict
+from distal.networks import LAYERS
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
 from distal.show.watched import Watched

@@ -29,9 +29,9 @@ class Prize:
         generations: Generations of a run, if the budget allows as many.
         breeding: The search that breeds the finalists of all runs together.
         breeding_trials: Trials for each goal, in an evaluation of that search.
-        run_fitness: The measure of a trial in the runs, if it is another one; `fitness` then
-            counts when their finalists are bred, and in the last race. Success alone hardly
-            separates bad rules, so it does not lead to good ones.
+        run_fitness: The measure of a trial in the runs, if it is another one; `fitness` then counts
+            when their finalists are bred, and in the last race. Success alone hardly separates bad
+            rules, so it does not lead to good ones.
     """
 
     words: str

@@ -45,6 +45,7 @@ class CompiledTask(Task["CompiledWalk"]):
     """A task of two compiled functions; `compiled_task` makes it."""
 
     whole = False
+    in_python = False
     encoder: Encoder
 
     def __init__(

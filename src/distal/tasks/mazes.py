@@ -61,6 +61,7 @@ class MazeTask(Task["MazeWalk"]):
     actions = ACTIONS
     lowest = 0
     ignores = ()
+    in_python = False
     goal_label = "final position"
     place = ""
 

@@ -42,6 +42,8 @@ class TableTask(Task["TableWalk"]):
             picture is of another number of states.
     """
 
+    in_python = False
+
     def __init__(
         self,
         table: Table,

@@ -90,6 +90,7 @@ class Task(ABC, Generic[W_co]):
         no_table: The reason why it has no table, if one was tried.
         registered: The registered word by which it was requested, if any.
         ignores: The readings that have no effect on it; only a maze has walls that block a move.
+        in_python: Whether its steps are taken in Python; False if engine steps has compiled code for them.
     """
 
     inputs: int
@@ -108,6 +109,7 @@ class Task(ABC, Generic[W_co]):
     no_table: str | None = None
     registered: Registered | None = None
     ignores: Sequence[str] = ("blocked",)
+    in_python: bool = True
 
     @cached_property
     def name(self) -> str:
@@ -139,6 +141,9 @@ class Task(ABC, Generic[W_co]):
     def for_trial(self, seed: int) -> Task[W_co]:
         """Return the task of one trial, with the trial's seed if the task is random."""
         return self
+
+    def close(self) -> None:
+        """Close what a copy of the task holds, such as an environment."""
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return the recipe from which `sources.rebuilt` makes the task, ready for JSON; None without one."""

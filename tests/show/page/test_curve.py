@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from distal.engines.batch import best_so_far
-from distal.show import watch
 from distal.show.watched import Watched
-from tests.show.pages import RING, SMALL, Opened, drawn, of_colour
+from tests.show.pages import RING, Opened, drawn, of_colour
 
 
 def test_the_ep_stands_beside_the_best_so_far_in_the_figures(opened: Opened, compared: Watched) -> None:
@@ -38,23 +37,6 @@ def test_the_ep_stands_beside_the_best_so_far_in_the_figures(opened: Opened, com
             both.append(f"{name} EP {ep}, best {best}")
         assert spoken == f"episode {n + 1}, {', '.join(both)}"
     assert kinds == {"best", "= best", "+"}
-
-
-def test_the_curve_marks_the_ep_with_a_disc_and_the_best_so_far_with_a_ring(
-    opened: Opened, single: Watched
-) -> None:
-    eps, n = single.eps[0], 40
-    best = eps[: n + 1].min()
-    assert abs(eps[n] - best) > 20
-    blue = of_colour(drawn(opened(single, place=f"#{n + 1}"), "#curve"), "dsp")
-    low, high = 38, max(100, int(eps.max()), single.chance[0])  # the axis, as of the line of chance
-    span, (height, width) = high - low, blue.shape
-    found = []
-    for ep in (eps[n], best):
-        for away in (0, 4.6):  # the middle; the upper left, where no line goes: on the ring, outside the disc
-            y = 8 + (high + 0.04 * span - ep) / (1.1 * span) * (height - 28) - away
-            found.append(blue[int(y), int(48 + n / 59 * (width - 56) - away)])
-    assert found == [True, False, False, True]
 
 
 def test_the_legend_names_every_line_of_the_curve(opened: Opened, compared: Watched) -> None:
@@ -96,10 +78,3 @@ def test_phases_are_marked_on_the_curve_and_all_lines_begin_anew(opened: Opened,
         between = curve[round(ends[0] + 5) : round(ends[1] - 5), round(x[1]) - 2 : round(x[1]) + 3]
         assert len(between) > 4
         assert not of_colour(between, role).any()
-
-
-def test_many_phases_have_as_many_marks_as_can_be_told_apart(opened: Opened) -> None:
-    page = opened(watch.watch("chance", episodes=300, switch=1, **SMALL), width=600)
-    lines = np.flatnonzero(drawn(page, "#curve")[15, 60:, 3])
-    assert len(lines) > 50
-    assert np.diff(lines).min() >= 4

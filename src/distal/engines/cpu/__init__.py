@@ -18,7 +18,7 @@ from numba.core import config, event
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError
+from distal.base.checks import InputError, code_for
 from distal.base.memory import available_cores
 from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials, named_in_errors
@@ -62,14 +62,12 @@ if config.DISABLE_JIT:
 
 _CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
 NEURONS = {"binary": (0,), "sigmoid": (0,) * kernels.CONTINUOUS}
-# The flags of `Options` that stand for readings.
-FLAGS = {
-    "winner_alone": ("outputs", "winner"),
-    "random_action": ("outputs", "random"),
-    "punish_ties": ("m_ties", "punish"),
-    "trace_current": ("trace_pre", "current"),
-    "normalise": ("normalise", "neuron", "layer"),
-    "by_layer": ("normalise", "layer"),
+# The flags of `Options` that each value of a reading sets.
+FLAGS: dict[str, dict[str, tuple[str, ...]]] = {
+    "outputs": {"winner": ("winner_alone",), "binary": (), "random": ("random_action",)},
+    "m_ties": {"reward": (), "punish": ("punish_ties",)},
+    "trace_pre": {"current": ("trace_current",), "previous": ()},
+    "normalise": {"neuron": ("normalise",), "layer": ("normalise", "by_layer"), "none": ()},
 }
 _POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 _KEPT = ", once; later runs reuse it"
@@ -170,7 +168,7 @@ class Job:
             recorded=recorded,
             resample=learners.resample,
             phase=phase,
-            neurons=NEURONS[settings.neurons],
+            neurons=code_for("neurons", NEURONS, settings.neurons),
             **readings,
             keep_weights=self.keep_weights,
             keep_ep=self.keep_ep,

@@ -13,16 +13,13 @@ from distal.tasks.table import EVENT_BITS
 
 WAITING = 32  # long trials that may wait for a warp that runs fast
 
-# The flags of the kernel that stand for readings.
-FLAGS = {
-    "SIGMOID": ("neurons", "sigmoid"),
-    "WINNER": ("outputs", "winner"),
-    "BINARY": ("outputs", "binary"),
-    "RANDOM": ("outputs", "random"),
-    "PUNISH": ("m_ties", "punish"),
-    "CURRENT": ("trace_pre", "current"),
-    "BY_LAYER": ("normalise", "layer"),
-    "RAW": ("normalise", "none"),
+# The flags of the kernel that each value of a reading sets.
+FLAGS: dict[str, dict[str, tuple[str, ...]]] = {
+    "neurons": {"binary": (), "sigmoid": ("SIGMOID",)},
+    "outputs": {"winner": ("WINNER",), "binary": ("BINARY",), "random": ("RANDOM",)},
+    "m_ties": {"reward": (), "punish": ("PUNISH",)},
+    "trace_pre": {"current": ("CURRENT",), "previous": ()},
+    "normalise": {"neuron": (), "layer": ("BY_LAYER",), "none": ("RAW",)},
 }
 
 

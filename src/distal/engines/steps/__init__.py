@@ -22,9 +22,6 @@ from distal.engines.steps.walks import encoding_for, run_trial
 from distal.engines.steps.worker import Worker, network_of, part_of
 from distal.networks import NETWORKS
 from distal.tasks.compiled_task import CompiledTask
-from distal.tasks.mazes import MazeTask
-from distal.tasks.table import Table
-from distal.tasks.table_task import TableTask
 
 _REPORT = 0.05  # seconds between two calls of `progress`, at least
 _WORTH = 200_000  # steps that are worth the start of processes
@@ -50,7 +47,7 @@ class Steps(Engine):
 
     def processes(self, batch: Batch, workers: int | None) -> int:
         """Return how many processes should run a batch: as many as there are cores, if it is worth it."""
-        if isinstance(batch.task, CompiledTask | MazeTask | TableTask):  # in threads
+        if not batch.task.in_python:  # in threads
             return 1
         return processes_for(batch, workers, _WORTH)
 
@@ -70,10 +67,10 @@ class Steps(Engine):
         book = book_of(batch, network_of(batch), plan)
         if isinstance(batch.task, CompiledTask):
             cut, steps = run_compiled(batch, plan, book, workers, progress)
-        elif (table := _table(batch)) is not None:
-            cut, steps = 0, run_table(batch, table, plan, book, workers, progress)
-        else:
+        elif batch.task.in_python or batch.table is None:
             cut, steps = _run_walks(batch, plan, book, progress)
+        else:
+            cut, steps = 0, run_table(batch, batch.table, plan, book, workers, progress)
         return Trials(
             best=_eps(batch, book.best),
             ep=_eps(batch, book.ep) if keep_ep else None,
@@ -82,11 +79,6 @@ class Steps(Engine):
             cut=cut,
             steps=steps,
         )
-
-
-def _table(batch: Batch) -> Table | None:
-    """Return the table of a task that is nothing but one."""
-    return batch.task.table(batch.settings) if isinstance(batch.task, MazeTask | TableTask) else None
 
 
 def _run_walks(batch: Batch, plan: Plan, book: Book, progress: Progress | None) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from distal.model.compiled_draws import draw_words, inlined
 from distal.model.draws import FLIP
 from distal.model.lanes import pointer
 from distal.networks import Network
-from distal.networks.compiled import CompiledNetwork, Running, choose, copy, fresh_weights
+from distal.networks.compiled import CompiledNetwork, Running, copy, fresh_weights
 
 
 class Plan(NamedTuple):
@@ -114,7 +114,8 @@ def enter(agent, hidden, output):
 
 def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
     """Make the acts of an agent from its compiled parts."""
-    begin_network, step_network, note_sources = network.begin, network.step, network.sources
+    begin_network, step_network = network.begin, network.step
+    choose, note_sources = network.choose, network.sources
     forget, begin_learner = learner.fresh, learner.begin
     step_learner, update, began = learner.step, learner.update, learner.began
 
@@ -142,7 +143,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         running = agent.running
         now = running.now[0]
         step_network(agent.network, running)
-        action = choose(running)
+        action = choose(agent.network, running)
         now.action = action
         note_sources(agent.network, running)
         step_learner(agent.learner, agent.given, running)

@@ -37,7 +37,6 @@ from distal.studies.report import (
 from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
 from distal.studies.study import How, Option, Scale, Scaled
 from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
-from distal.tasks.compiled_task import CompiledTask
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -365,7 +364,7 @@ class Tasks(Scaled[TaskStudy]):
                 budget, engine = (SLOW[self.scale], "steps") if slow else (self.size, None)
                 marks = tuple(mark for mark in MARKS if mark <= budget.long)
             else:
-                scales = self.COMPILED if isinstance(task, CompiledTask) else PACED
+                scales = PACED if task.in_python else self.COMPILED
                 budget, engine = scales[self.scale], "steps"
                 marks = budget.episodes, budget.long
             found.append(Planned(problem, task, settings, budget, engine, marks))
