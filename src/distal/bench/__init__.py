@@ -149,9 +149,9 @@ def wide_and_narrow(
     """Compare an episode in the default maze with one in the narrow maze, whose corridors have one cell.
 
     Args:
-        run: an engine.
-        batches: what is run in a maze, given its name: batches by what they are called.
-        repeats: of each.
+        run: An engine.
+        batches: Returns the batches for a maze, by name, given the name of the maze.
+        repeats: The number of repeats of each.
     """
     wide, narrow = batches(DEFAULT_MAZE), batches(NARROW_MAZE)
     for name, batch in wide.items():
@@ -227,15 +227,15 @@ def against_jax(
     """Compare a job with the JAX program, which runs between two halves of its repeats.
 
     Args:
-        what: is measured, in words.
-        target: how many times faster the job should be.
-        job: what is compared.
-        repeats: of each half.
-        tell: makes the note, from what the program printed and our seconds.
-        needs: what to install where there is no JAX.
-        options: of the program.
-        name: of the row.
-        variables: of the program's environment.
+        what: The measurement, in words.
+        target: The factor by which the job should be faster.
+        job: The work to compare.
+        repeats: The number of repeats of each half.
+        tell: Makes the note, from the output of the program and our seconds.
+        needs: The packages to install if JAX is missing.
+        options: Options of the program.
+        name: The name of the row.
+        variables: Variables of the program's environment.
     """
     if find_spec("jax") is None:
         return Row(name, what, None, "times", target, note=f"needs {needs}")

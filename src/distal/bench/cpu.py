@@ -59,7 +59,7 @@ def _against_reference(
     """Return how much faster one core is than the reference engine with a few of the trials.
 
     Args:
-        name: Of the row.
+        name: The name of the row.
         words: What is special about the trials.
         target: How many times as fast it should be.
         batch: The trials.

@@ -63,12 +63,12 @@ def episode(
     """Walk the maze; return EP, the steps taken and which neurons were active in every step.
 
     Args:
-        maze: as arrays.
+        maze: The maze, as arrays.
         neurons: "binary" or "sigmoid".
-        goal: the number of the goal.
+        goal: The number of the goal.
         numbers: η, θ, α_h and α_o.
-        hidden_w: weights of the hidden neurons, (H, 4 + H + 4).
-        output_w: weights of the outputs, (4, H + 1).
+        hidden_w: Weights of the hidden neurons, (H, 4 + H + 4).
+        output_w: Weights of the outputs, (4, H + 1).
 
     Returns:
         EP, steps, and (pre-synaptic, hidden, outputs, alive) by step.
@@ -122,13 +122,13 @@ def trial(
     """Train one network; return its best EP.
 
     Args:
-        maze: as arrays.
+        maze: The maze, as arrays.
         neurons: "binary" or "sigmoid".
-        episodes: how many to run.
-        delta_w: the rule's changes, (32).
+        episodes: The number of episodes to run.
+        delta_w: The rule's changes, (32).
         numbers: η, θ, α_h and α_o.
-        goal: the number of the goal.
-        key: of JAX's random numbers.
+        goal: The number of the goal.
+        key: The key of JAX's random numbers.
 
     Returns:
         The lowest EP of all episodes.
@@ -158,9 +158,9 @@ def generation(
     """Return a function that runs one generation from a seed, compiled.
 
     Args:
-        rules: to be evaluated.
-        trials: of each rule towards each goal.
-        episodes: of each trial.
+        rules: The rules to evaluate.
+        trials: Trials of each rule towards each goal.
+        episodes: Episodes of each trial.
         neurons: "binary" or "sigmoid".
 
     Returns:
@@ -187,10 +187,10 @@ def measure(
     """Time a generation of random rules; the first, compiling run is not counted.
 
     Args:
-        n_rules: how many rules.
-        trials: of each rule towards each goal.
-        episodes: of each trial.
-        repeats: runs that are timed.
+        n_rules: The number of rules.
+        trials: Trials of each rule towards each goal.
+        episodes: Episodes of each trial.
+        repeats: Runs that are timed.
         neurons: "binary" or "sigmoid".
 
     Returns:

@@ -94,18 +94,18 @@ class Agent:
     """A network that acts, with fixed weights.
 
     Args:
-        weights: the weights.
-        network: the network that has them, with its scales and settings.
-        encoder: turns observations into bits; None if observations are bits.
-        first_action: the environment's number of the network's first output.
-        name: its name.
-        seed: of the actions, if they are drawn (outputs="random").
-        episode: the number of the first episode; drawn actions depend on it too.
-        actions: the environment's actions, if they are not numbers.
-        goals: the goals of its task, if there are several.
+        weights: The weights.
+        network: The network that has them, with its scales and settings.
+        encoder: Turns observations into bits; None if observations are bits.
+        first_action: The environment's number of the network's first output.
+        name: The name of the agent.
+        seed: The seed of the actions, if they are drawn (outputs="random").
+        episode: The number of the first episode; drawn actions depend on it too.
+        actions: The environment's actions, if they are not numbers.
+        goals: The goals of its task, if there are several.
 
     Raises:
-        InputError: if an argument is wrong, or the arguments do not fit together.
+        InputError: If an argument is wrong, or the arguments do not fit together.
     """
 
     weights: Weights
@@ -210,16 +210,16 @@ class Agent:
         """Read an agent from a file written by `save`.
 
         Args:
-            path: the file.
-            env: the environment it acts in, a function that makes it, or its id; needed if
+            path: The file.
+            env: The environment it acts in, a function that makes it, or its id; needed if
                 observations are not bits, because it defines their form.
-            encode: the function that turned observations into bits, if one did.
+            encode: The function that turned observations into bits, if one did.
 
         Returns:
             The agent.
 
         Raises:
-            InputError: if the file cannot be read, is not an agent, or is one for other observations.
+            InputError: If the file cannot be read, is not an agent, or is one for other observations.
         """
         function("encode", encode)
         if env is not None and not (isinstance(env, str) or callable(env) or is_env(env)):
@@ -405,7 +405,7 @@ class Evaluation(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`."""
-        given = instance("data", data, dict, "what Evaluation.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Evaluation.to_dict(curves=True)")
         with reading("an evaluation"):
             if "curves" not in given:
                 raise InputError("it has no curves; write it with to_dict(curves=True)")
@@ -471,19 +471,19 @@ def evaluate(
     """Let an agent act in a Gymnasium environment, and random networks for comparison.
 
     Args:
-        agent: the agent.
-        env: an environment, wrapped or not, a function that makes one, or the id of one.
-        episodes: their number; episode k resets with seed + k. An agent that was trained for one of
-            several goals has this many towards each of them, and the summary says so.
-        seed: of the first episode.
-        options: for every reset, instead of goals.
-        chance: run random networks in the same episodes, too.
+        agent: The agent.
+        env: An environment, wrapped or not, a function that makes one, or the id of one.
+        episodes: The number of episodes; episode k resets with seed + k. An agent that was trained
+            for one of several goals has this many towards each of them, and the summary says so.
+        seed: The seed of the first episode.
+        options: Options for every reset, instead of goals.
+        chance: Run random networks in the same episodes, too.
 
     Returns:
         The return of every episode.
 
     Raises:
-        InputError: if an argument is wrong, or the agent does not fit the environment.
+        InputError: If an argument is wrong, or the agent does not fit the environment.
     """
     instance("agent", agent, Agent, "an Agent, as Result.agent returns")
     episodes, seed = integer("episodes", episodes, 1, MAX_EPISODES), integer("seed", seed, 0, 2**31 - 1)

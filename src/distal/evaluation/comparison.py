@@ -154,7 +154,7 @@ class Comparison(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`; the differences are computed again."""
-        given = instance("data", data, dict, "what Comparison.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Comparison.to_dict(curves=True)")
         with reading("a comparison"):
             if any("result" not in one for one in given["learners"]):
                 raise InputError("it has no curves; write it with to_dict(curves=True)")

@@ -37,9 +37,9 @@ class PairedDifference(Record):
         interval: The 95 % interval of the mean.
         interval_by: "paired bootstrap", for this pair alone; or "confidence sequence",
             if trials were added, which is valid at every number of trials and for all pairs at once.
-        signed_rank: p of the two-sided Wilcoxon signed-rank test, by Holm's method corrected for
-            the number of pairs of learners; None where trials were added, since no such test
-            allows that.
+        signed_rank: The p-value of the two-sided Wilcoxon signed-rank test, by Holm's method
+            corrected for the number of pairs of learners; None where trials were added, since no
+            such test allows that.
         rank_sum: The same for the rank-sum test, which ignores the pairing.
         paired_superiority: The share of trials in which the first is better than the second in
             the same trial; a tie counts half.

@@ -300,7 +300,7 @@ class Inspection(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`; a task other than a maze is only described."""
-        given = instance("data", data, dict, "what Inspection.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Inspection.to_dict(curves=True)")
         with reading("an inspection"):
             result = Result.from_dict(given)
             knockouts = tuple(

@@ -285,11 +285,11 @@ class Result(Frozen):
         With the same inputs, its first episode is the trial's, even if actions are drawn.
 
         Args:
-            trial: which trial, from 0; the first with the lowest EP if left out. Where goals
+            trial: Which trial, from 0; the first with the lowest EP if left out. Where goals
                 moved, EPs of the last phase count, and the agent is the best of that phase.
 
         Raises:
-            InputError: if no weights were kept, there is no such trial, the result was loaded
+            InputError: If no weights were kept, there is no such trial, the result was loaded
                 without its task and needs it, or its learner changes the weights within an
                 episode, too, which an agent does not.
         """

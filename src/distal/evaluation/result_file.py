@@ -139,7 +139,7 @@ def save(result: Result, path: str | Path) -> None:
 
 def from_dict(kind: type[R], data: object) -> R:
     """Read the data of `to_dict` with curves."""
-    given = instance("data", data, dict, "what Result.to_dict(curves=True) returns")
+    given = instance("data", data, dict, "the result of Result.to_dict(curves=True)")
     with reading("a result"):
         arrays: dict[str, Any] = {}
         for whose, one in (("", given), (_CHANCE, given.get("chance"))):

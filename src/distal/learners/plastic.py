@@ -267,7 +267,7 @@ class PlasticNetwork:
         made._first_action = integer("first_action", kept["first_action"], -MAX_COUNT, MAX_COUNT)
         made.episode = integer("episode", kept["episode"], 0, MAX_COUNT)
         weights = _unpacked(network, "weights", kept["weights"])
-        memory = instance("memory", kept["memory"], dict, "what the learner remembers, by name")
+        memory = instance("memory", kept["memory"], dict, "the memory of the learner, by name")
         made._memory = Memory(
             instance("weights", weights, Weights, "two matrices"),
             {name: _unpacked(network, name, value) for name, value in memory.items()},

@@ -140,7 +140,7 @@ def embedded(learner: Learner) -> dict[str, Any]:
 
 def from_embedded(data: object, bare: type[Learner] = HillClimbing) -> Learner:
     """Read what `embedded` returns; what has no format is of the kind `bare`."""
-    content = instance("learner", data, dict, "what the file of a learner holds")
+    content = instance("learner", data, dict, "the contents of a learner's file")
     if "format" not in content:
         return bare.from_dict({"format": bare.file_format, "version": bare.version, **content})
     return _kind_of_file(content).from_dict(content)

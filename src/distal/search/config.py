@@ -273,7 +273,7 @@ class Config:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
         """Read the data of `to_dict`, also of version 0.1; a task that is not a maze is a StoredTask."""
-        given = instance("data", data, dict, "what Config.to_dict returns")
+        given = instance("data", data, dict, "the result of Config.to_dict")
         try:
             return cls._read(dict(given))
         except KeyError as missing:

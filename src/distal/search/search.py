@@ -195,7 +195,7 @@ class Search(ABC):
 
     def _check(self, genotypes: object, fitness: object) -> None:
         """Refuse arguments that `tell` cannot take."""
-        count = len(instance("genotypes", genotypes, Genotypes, "what ask returned"))
+        count = len(instance("genotypes", genotypes, Genotypes, "the result of ask"))
         given = instance("fitness", fitness, np.ndarray, f"an array of {count} numbers")
         if given.shape != (count,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
             raise InputError(f"fitness is {shown(given)}, expected an array of {count} finite numbers")
@@ -320,7 +320,7 @@ def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
     """Return the genotypes that each of several runs in one generation asks for; check their shape."""
     asked = type(searches[0]).ask_together(searches)
     for search, genotypes in zip(searches, asked, strict=True):
-        given = instance("what ask returned", genotypes, Genotypes, "Genotypes")
+        given = instance("the result of ask", genotypes, Genotypes, "Genotypes")
         shapes = (given.discrete.shape, given.continuous.shape)
         if not len(given) or shapes != ((len(given), search.discrete), (len(given), search.continuous)):
             raise InputError(

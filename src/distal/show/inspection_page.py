@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _CAPTIONS = {
-    "rows": "Left: the share of all updates that select each row, by layer. Right: what the fitness loses "
-    "(to the right) or gains when the row is given another change, with 95 % intervals; filled where the "
-    "difference holds after Holm's correction for 64 tests. Rows that never come up have no mark.",
-    "numbers": "The fitness along each of the rule's four numbers, the others as they are, with 95 % "
+    "rows": "Left: the share of all updates that select each row, by layer. Right: the loss of fitness "
+    "(to the right) or the gain when the row is given another change, with 95 % intervals; filled where the "
+    "difference holds after Holm's correction for 64 tests. Rows that are never selected have no mark.",
+    "numbers": "The fitness for other values of each of the rule's four numbers, one at a time, with 95 % "
     "intervals of the paired difference. The scale is logarithmic, with 0 added at the left.",
-    "rules": "The changes of the rules, ordered by how near they are. The larger a square, the more often "
+    "rules": "The changes of the rules, similar rules side by side. The larger a square, the more often "
     "the rule uses the row. Right: the mean change, weighted by use and rounded.",
 }
 

@@ -131,7 +131,7 @@ def check_page(batches: Sequence[Batch]) -> None:
     size = episode_bytes(_layers(batches[0]), settings.steps)
     if recorded and episodes > MAX_BYTES // size:
         kind = f"has no code for learners of kind {recorded[0].learners[0].kind!r} and records them"
-        why = kind if task.maze is not None else "computes mazes alone and records other tasks"
+        why = kind if task.maze is not None else "computes only mazes and records other tasks"
         raise InputError(
             f"episodes is {episodes}, expected {MAX_BYTES // size} at most: the page {why}; "
             "ask for fewer episodes or steps"

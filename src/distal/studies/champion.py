@@ -183,7 +183,7 @@ class Champion(Record):
     @classmethod
     def from_dict(cls, data: object) -> Champion:
         """Read the data of `to_dict`."""
-        given = instance("data", data, dict, "what Champion.to_dict returns")
+        given = instance("data", data, dict, "the result of Champion.to_dict")
         with reading("a champion"):
             unknown = set(given["record"]) - set(cls.__dataclass_fields__)
             if unknown:

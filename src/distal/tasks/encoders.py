@@ -221,11 +221,11 @@ class Encoder:
         """Make an encoder again, with the edges that it had.
 
         Args:
-            data: the data.
-            space: the space of the observations.
+            data: The data.
+            space: The space of the observations.
 
         Raises:
-            InputError: if the data is not an encoder, or is an encoder of another space.
+            InputError: If the data is not an encoder, or is an encoder of another space.
         """
         if isinstance(data, dict) and str(data.get("word")).startswith("function "):
             raise InputError(f"encode was the {shown(data['word'])[1:-1]}; give the function again")

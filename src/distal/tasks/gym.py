@@ -129,20 +129,20 @@ class EnvTask(Task[EnvWalk]):
     """An environment as a task. Every thread and every process has an environment of its own.
 
     Args:
-        env: an environment, a function that makes one, or the id of a registered one.
-        args: arguments for the function, or for `gymnasium.make`.
-        options: options for `reset`, one for each goal.
-        starts: the number of goals: goal k resets with seed k in every episode.
-        ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
-        encode: the encoding of observations as bits: words, such as "one-hot,bins:3", or a
+        env: An environment, a function that makes one, or the id of a registered one.
+        args: Arguments for the function, or for `gymnasium.make`.
+        options: Options for `reset`, one for each goal.
+        starts: The number of goals: goal k resets with seed k in every episode.
+        ep: A function that returns the EP of an episode, lower is better; minus the return if left out.
+        encode: The encoding of observations as bits: words, such as "one-hot,bins:3", or a
             function, or its name, "module:function".
-        wrap: wrappers, the innermost first: classes or functions that take an environment, or
+        wrap: Wrappers, the innermost first: classes or functions that take an environment, or
             their names, "module:Class".
-        actions: turns a continuous action into a few, "bins:3": three values of each number.
-        scale: the factor on rewards that makes EPs whole numbers.
+        actions: Turns a continuous action into a few, "bins:3": three values of each number.
+        scale: The factor on rewards that makes EPs whole numbers.
 
     Raises:
-        InputError: if there is no such environment, or a network cannot act in it.
+        InputError: If there is no such environment, or a network cannot act in it.
     """
 
     whole = False
@@ -284,7 +284,7 @@ class EnvTask(Task[EnvWalk]):
         if self.scale is not None and isinstance(ep, float):
             ep *= self.scale
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
-            what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
+            what = "minus the return of" if self._ep is minus_return else "the result of `ep` for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
 

@@ -133,7 +133,7 @@ class Switch:
     @classmethod
     def from_dict(cls, data: object) -> Switch:
         """Read the data of `to_dict`."""
-        given = instance("switch", data, dict, "what Switch.to_dict returns")
+        given = instance("switch", data, dict, "the result of Switch.to_dict")
         if set(given) != {"every", "goals"}:
             raise InputError(f"switch is {shown(data)}, expected the dictionary that Switch.to_dict returns")
         return cls(**given)

@@ -100,19 +100,19 @@ class Table(Frozen):
         that cost the same and end the same are one event, the most common plain one is event 0.
 
         Args:
-            observations: the bits sensed in each state, (states, inputs).
-            following: the state that each action leads to, (states, actions).
-            costs: the cost of each step, in whole numbers, (states, actions) or
+            observations: The bits sensed in each state, (states, inputs).
+            following: The state that each action leads to, (states, actions).
+            costs: The cost of each step, in whole numbers, (states, actions) or
                 (goals, states, actions).
-            ends: whether an episode ends when a state is entered, (states) or (goals, states).
-            left: the cost of being cut off: a number, (states) or (goals, states).
-            start: the state that every episode begins in, or one for each goal, (goals).
+            ends: Whether an episode ends when a state is entered, (states) or (goals, states).
+            left: The cost of being cut off: a number, (states) or (goals, states).
+            start: The state that every episode begins in, or one for each goal, (goals).
 
         Returns:
             The table.
 
         Raises:
-            InputError: if a shape or a number is wrong, or the transitions
+            InputError: If a shape or a number is wrong, or the transitions
                 fall into too many classes.
         """
         sensed = whole_numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)

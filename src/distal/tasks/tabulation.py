@@ -72,23 +72,23 @@ def tabulate(
     the EP is minus the return times a factor that makes it whole, and the name of the task says so.
 
     Args:
-        env: an environment, a function that makes one, or the id of a registered one.
-        encode: the encoding of observations as bits: words, such as "one-hot,bins:3", or a
+        env: An environment, a function that makes one, or the id of a registered one.
+        encode: The encoding of observations as bits: words, such as "one-hot,bins:3", or a
             function, or its name, "module:function".
-        key: a function of the unwrapped environment that returns its state; if left out, all its
+        key: A function of the unwrapped environment that returns its state; if left out, all its
             variables but random numbers and pictures.
-        limit: the most states.
-        starts: the number of goals: goal k begins where a reset with seed k does.
-        wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
-        actions: turns a continuous action into a few, "bins:3": three values of each number.
-        scale: the factor on rewards; found if left out.
-        progress: called with the number of new states.
+        limit: The most states.
+        starts: The number of goals: goal k begins where a reset with seed k does.
+        wrap: Wrappers, the innermost first: classes or functions, or their names, "module:Class".
+        actions: Turns a continuous action into a few, "bins:3": three values of each number.
+        scale: The factor on rewards; found if left out.
+        progress: Called with the number of new states.
 
     Returns:
         The table as a task.
 
     Raises:
-        InputError: if the environment is random, no scale makes all rewards whole, or there are too
+        InputError: If the environment is random, no scale makes all rewards whole, or there are too
             many states.
     """
     task = EnvTask(env, encode=encode, starts=starts, wrap=wrap, actions=actions, scale=scale)
