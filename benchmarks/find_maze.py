@@ -161,7 +161,7 @@ def full(job: tuple[str, Maze, dict[str, str], str, str]) -> dict[str, Any]:
         scale=scale, rules="evolved", elites=options["elites"], seed=0, settings=Settings(), maze=where
     )
     runner = Runner.of(engine)
-    result = replace(request.work(Shorter(request.plan, runner)), otherwise={})
+    result = replace(request.run_stages(Shorter(request.plan, runner)), otherwise={})
     lines = [line for line in compare(result) if line.verdict not in ("", "not run")]
     tests = cheap(where, engine, result.scale.episodes)
     agree = sum(line.verdict == "agrees" for line in lines)

@@ -124,7 +124,7 @@ def test_one_table_tells_the_engines_which_learners_they_have_code_for() -> None
         module
         for module, found in imported().items()
         if module.startswith("distal.engines") and own & {name for name, _ in found}
-    ] == ["distal.engines.compiled"]
+    ] == ["distal.engines.compiled_engine"]
 
 
 def test_what_is_imported_in_a_function_has_a_reason() -> None:

@@ -23,13 +23,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from distal.base.checks import InputError as InputError
     from distal.engines import Runner as Runner
-    from distal.evaluation.agents import Agent as Agent
-    from distal.evaluation.agents import Evaluation as Evaluation
-    from distal.evaluation.agents import evaluate as evaluate
+    from distal.evaluation.agent import Agent as Agent
     from distal.evaluation.behaviour import Behaviour as Behaviour
     from distal.evaluation.compare import compare as compare
     from distal.evaluation.comparison import Comparison as Comparison
     from distal.evaluation.difference import PairedDifference as PairedDifference
+    from distal.evaluation.evaluate import Evaluation as Evaluation
+    from distal.evaluation.evaluate import evaluate as evaluate
     from distal.evaluation.inspect import inspect as inspect
     from distal.evaluation.inspect import inspect_set as inspect_set
     from distal.evaluation.inspection import Inspection as Inspection
@@ -97,7 +97,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "base.checks": "InputError",
     "engines": "Runner",
-    "evaluation.agents": "Agent Evaluation evaluate",
+    "evaluation.agent": "Agent",
+    "evaluation.evaluate": "Evaluation evaluate",
     "evaluation.behaviour": "Behaviour",
     "evaluation.comparison": "Comparison",
     "evaluation.compare": "compare",

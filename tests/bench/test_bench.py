@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import distal
 from distal import InputError, bench
-from distal.bench import Row, tables
+from distal.bench import Timing, tables
 from distal.cli import main
 from tests.command_line import refusal
 
@@ -131,22 +131,22 @@ def test_a_generation_on_a_card_is_compared_with_the_jax_program_for_the_same_ne
 
 
 def test_targets_are_floors_or_ceilings() -> None:
-    assert Row("a", "", 2, "times", 1).met is True
-    assert Row("a", "", 2, "times", 3).met is False
-    assert Row("a", "", 2, "s", 3, at_least=False).met is True
-    assert Row("a", "", None, "s", 3).met is None
-    assert Row("a", "", 2, "s").met is None
+    assert Timing("a", "", 2, "times", 1).met is True
+    assert Timing("a", "", 2, "times", 3).met is False
+    assert Timing("a", "", 2, "s", 3, at_least=False).met is True
+    assert Timing("a", "", None, "s", 3).met is None
+    assert Timing("a", "", 2, "s").met is None
 
 
 def test_a_regression_is_noticed() -> None:
     earlier = {"results": [{"name": "speed", "value": 100.0}, {"name": "time", "value": 2.0}]}
     rows = [
-        Row("speed", "", 80.0, "times"),
-        Row("speed", "", 99.0, "times"),
-        Row("speed", "", 130.0, "times"),
-        Row("time", "", 3.0, "s", at_least=False),
-        Row("time", "", 1.0, "s", at_least=False),
-        Row("new", "", 1.0, "s"),
+        Timing("speed", "", 80.0, "times"),
+        Timing("speed", "", 99.0, "times"),
+        Timing("speed", "", 130.0, "times"),
+        Timing("time", "", 3.0, "s", at_least=False),
+        Timing("time", "", 1.0, "s", at_least=False),
+        Timing("new", "", 1.0, "s"),
     ]
     assert [verdict for _, _, verdict in bench.compare(rows, earlier)] == [
         "WORSE", "as before", "better", "WORSE", "better", "not measured in both",
@@ -157,7 +157,9 @@ def test_the_change_is_printed_against_a_file(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        bench, "run", lambda engine, quick, cluster: iter([Row("against_jax", "as JAX", 1.0, "times", 40)])
+        bench,
+        "run",
+        lambda engine, quick, cluster: iter([Timing("against_jax", "as JAX", 1.0, "times", 40)]),
     )
     kept = ROOT / "benchmarks" / "results" / "cpu.json"
     assert main(["bench", "--against", str(kept)]) == 0

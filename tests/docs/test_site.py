@@ -14,12 +14,10 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import distal
 from distal.base.colours import DARK, LIGHT
-from distal.studies.reproduction import paper_results
 from tests import doors
 from tests.command_line import options
 from tests.given import some
@@ -284,9 +282,7 @@ def test_the_address_of_the_repository_is_in_one_place(tmp_path: Path) -> None:
     assert address in pages(tmp_path / "site")["index.html"].links
 
 
-def test_notebooks_install_from_the_address_and_the_readme_names_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_notebooks_install_from_the_address_and_the_readme_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DOCS)
     from address import installed_from, links, repository
 
@@ -307,70 +303,10 @@ def test_the_figures_are_what_the_script_draws(tmp_path: Path) -> None:
     assert drawn == kept
 
 
-def test_the_numbers_to_compare_with_are_those_of_the_results() -> None:
-    page = (DOCS / "your-method.md").read_text(encoding="utf-8")
-    data = json.loads((DOCS / "results.json").read_text(encoding="utf-8"))
-    tests = {name: test["fitness_at"] for name, test in data["tests"].items()}
-
-    def at(test: str, chosen_by: str) -> list[float]:
-        chosen = tests[chosen_by]["10000"]
-        k = chosen.index(min(chosen))
-        return [tests[test][episodes][k] for episodes in ("100", "1000", "10000")]
-
-    best = int(np.argmin(tests["dsp"]["10000"]))
-    for method, numbers in (
-        ("DSP, the best rule of 15", at("dsp", "dsp")),
-        ("hill climbing, the best parameters of 15", at("hc", "hc")),
-        ("DSP resampled every 100, the same rule", at("dsp_resampled", "dsp")),
-        ("DSP resampled every 100, the rule best at it", at("dsp_resampled", "dsp_resampled")),
-        ("hill climbing resampled, the same parameters", at("hc_resampled", "hc")),
-        (
-            "chance, with the α of the best rule",
-            [data["chance"]["fitness_at"][episodes][best] for episodes in ("100", "1000", "10000")],
-        ),
-    ):
-        cells = " | ".join(f"{number:.2f}" for number in numbers)
-        assert f"| {method} | {cells} | ours |" in page
-    paper = paper_results()
-    thousand, ten_thousand = paper["best_1000_episodes"], paper["best_10000_episodes"]
-    for method, key in (
-        ("DSP, rule 1", "dsp"),
-        ("hill climbing", "hc"),
-        ("DSP resampled, rule 1", "dsp_resampled"),
-    ):
-        assert f"| {method} | – | {thousand[key]:.2f} | {ten_thousand[key]:.2f} | paper |" in page
-
-
 def section(page: str, heading: str) -> str:
     """Return what a page says under a heading."""
     text = (DOCS / page).read_text(encoding="utf-8")
     return text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-
-
-def with_two_digits(text: str) -> set[str]:
-    """Return the numbers with two digits after the point, as they are written."""
-    return set(re.findall(r"(?<![\d.])\d+\.\d\d(?!\.?\d)", text))
-
-
-def test_the_explanation_quotes_the_results() -> None:
-    data = json.loads((DOCS / "results.json").read_text(encoding="utf-8"))
-    ours = {line["what"]: line["ours"] for line in data["comparison"]}
-    known = [line[key] for line in data["comparison"] for key in ("paper", "ours", "low", "high")]
-    for test in (*data["tests"].values(), data["chance"]):
-        known += [value for values in test["fitness_at"].values() for value in values]
-    written = {f"{value:.2f}" for value in known if isinstance(value, float)}
-    fresh = {
-        f"{ours[what]:.2f}"
-        for what in (
-            "DSP rules, winners re-measured on fresh trials: mean",
-            "hill climbing, winners re-measured on fresh trials: mean",
-            "chance: mean on the same trials as DSP rules",
-        )
-    }
-    for heading in ("Abilities and limits of the rules", "Evolution"):
-        said = with_two_digits(section("explained.md", heading).replace("redrawn with probability 0.15", ""))
-        assert said <= written, heading
-        assert heading == "Evolution" or fresh <= said
 
 
 def beside_chance(page: str) -> dict[str, tuple[str, str]]:

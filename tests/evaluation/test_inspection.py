@@ -150,10 +150,7 @@ def test_an_environment_is_inspected_as_a_table_and_without_one() -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (
-            {"rule": "hc"},
-            "'hill climbing' is not a rule, so it has no rows to inspect; give one",
-        ),
+        ({"rule": "hc"}, "'hill climbing' is not a rule, so it has no rows to inspect; give one"),
         ({"episodes": 1}, "episodes is 1, expected a whole number from 2 to"),
         ({"resample": 1}, "resample is 1, expected a whole number from 2 to"),
         (

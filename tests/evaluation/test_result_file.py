@@ -13,7 +13,7 @@ import pytest
 
 import distal
 from distal import InputError, Result
-from tests.evaluation.test_agents import Turns
+from tests.evaluation.test_agent import Turns
 from tests.evaluation.test_result import RESULTS, TINY
 from tests.given import some
 from tests.mazes import T

@@ -11,7 +11,7 @@ import pytest
 
 from distal import Chance, GeneticAlgorithm, HillClimbing, InputError, Rule, Settings, evolve, find_rule
 from distal.engines import Batch
-from distal.engines.compiled import packed_learners
+from distal.engines.compiled_engine import packed_learners
 from distal.engines.cpu import engine as cpu
 from distal.evaluation.trials import batch_of
 from distal.learners import KINDS, Learner

@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from distal import (
-    Rule,
-    champion_record,
-    champion_rules,
-    find_rule,
-    published_rule,
-    published_rules,
-)
+from distal import Rule, champion_record, champion_rules, find_rule, published_rule, published_rules
 from distal.evaluation.rule_set import find_rules
 from distal.learners import find_learner
 from distal.learners.shipped import SHIPPED, published_fitness, shipped_rules

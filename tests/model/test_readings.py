@@ -12,7 +12,7 @@ import pytest
 import distal
 from distal import InputError, Settings
 from distal.engines import Batch, cpu
-from distal.engines.compiled import flags
+from distal.engines.compiled_engine import flags
 from distal.engines.gpu import constants
 from distal.engines.gpu import engine as gpu
 from distal.engines.reference import engine as reference
@@ -20,7 +20,7 @@ from distal.learners.modulation import M_READINGS
 from distal.learners.normalisation import NORMALISE_READINGS
 from distal.model.maze import BLOCKED_READINGS
 from distal.model.readings import COMPILED, NEURONS, READINGS, WORDS, forget_value, register_value
-from distal.networks.compiled import CODES
+from distal.networks.compiled_network import CODES
 from distal.networks.network import OUTPUT_READINGS, TRACE_READINGS
 from distal.networks.recurrent import NEURON_KINDS
 from distal.show.watch import write_page

@@ -10,13 +10,7 @@ from typing import Any
 
 import pytest
 
-from distal import (
-    Maze,
-    study_beyond,
-    study_readings,
-    study_rivals,
-    study_tasks,
-)
+from distal import Maze, study_beyond, study_readings, study_rivals, study_tasks
 from distal import write_report as write
 from distal.base import significance
 from distal.engines import Runner

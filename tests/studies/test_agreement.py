@@ -12,7 +12,7 @@ from scipy import stats
 
 from distal.base import significance
 from distal.studies import agreement
-from distal.studies.agreement import Line, compare
+from distal.studies.agreement import PaperNumber, compare
 from distal.studies.reproduction import Reproduction, paper_results
 from tests.given import some
 from tests.studies.conftest import TINY
@@ -23,32 +23,32 @@ pytestmark = pytest.mark.usefixtures("rough")
 @pytest.mark.parametrize(
     ("line", "verdict"),
     [
-        (Line("", 50, 52, 51, 55, chance_of_difference=0.06), "agrees"),
-        (Line("", 50, 52, 51, 55, chance_of_difference=0.04), "ours higher"),
-        (Line("", 50, 45, 44, 46, chance_of_difference=0.001), "ours lower"),
-        (Line("", 38.5, 39.0), "ours higher"),
-        (Line("", 0.03, 0.001, kind="p", agrees=True), "agrees"),
-        (Line("", "–", 0.001, kind="ours"), ""),
-        (Line("", 81.4, 90.0, 89, 91, kind="ours"), ""),  # shown beside the paper's, not judged
-        (Line("", 0.03, 0.2, kind="p"), "differs"),
-        (Line("", 38.5, 38.5), "agrees"),
-        (Line("", "yes", "no", kind="text"), "differs"),
-        (Line("", "yes", "yes", kind="text", agrees=True), "agrees"),
-        (Line("", 1.0, None), "not run"),
+        (PaperNumber("", 50, 52, 51, 55, chance_of_difference=0.06), "agrees"),
+        (PaperNumber("", 50, 52, 51, 55, chance_of_difference=0.04), "ours higher"),
+        (PaperNumber("", 50, 45, 44, 46, chance_of_difference=0.001), "ours lower"),
+        (PaperNumber("", 38.5, 39.0), "ours higher"),
+        (PaperNumber("", 0.03, 0.001, kind="p", agrees=True), "agrees"),
+        (PaperNumber("", "–", 0.001, kind="ours"), ""),
+        (PaperNumber("", 81.4, 90.0, 89, 91, kind="ours"), ""),  # shown beside the paper's, not judged
+        (PaperNumber("", 0.03, 0.2, kind="p"), "differs"),
+        (PaperNumber("", 38.5, 38.5), "agrees"),
+        (PaperNumber("", "yes", "no", kind="text"), "differs"),
+        (PaperNumber("", "yes", "yes", kind="text", agrees=True), "agrees"),
+        (PaperNumber("", 1.0, None), "not run"),
     ],
 )
-def test_verdicts(line: Line, verdict: str) -> None:
+def test_verdicts(line: PaperNumber, verdict: str) -> None:
     assert line.verdict == verdict
 
 
 def test_only_verdicts_are_counted() -> None:
     lines = [
-        Line("", 50, 52, 51, 55, chance_of_difference=0.06),  # agrees, though beyond our interval
-        Line("", 50, 52, 49, 55, chance_of_difference=0.4),
-        Line("", "–", 1.0, kind="ours"),
-        Line("", 1.0, None),
-        Line("", "yes", "no", kind="text"),
-        Line("", 50, 45, 44, 46, chance_of_difference=0.001),
+        PaperNumber("", 50, 52, 51, 55, chance_of_difference=0.06),  # agrees, though beyond our interval
+        PaperNumber("", 50, 52, 49, 55, chance_of_difference=0.4),
+        PaperNumber("", "–", 1.0, kind="ours"),
+        PaperNumber("", 1.0, None),
+        PaperNumber("", "yes", "no", kind="text"),
+        PaperNumber("", 50, 45, 44, 46, chance_of_difference=0.001),
     ]
     assert agreement.agreement(lines) == (
         "2 of 4 numbers and statements agree with the paper "
@@ -154,7 +154,7 @@ def test_the_numbers_are_those_of_the_trials(tiny: tuple[Reproduction, Path]) ->
     assert first.ours == pytest.approx(np.std(result.evolved["dsp"].best[:, 0], ddof=1))
 
 
-def by_name(result: Reproduction) -> dict[tuple[str, str], Line]:
+def by_name(result: Reproduction) -> dict[tuple[str, str], PaperNumber]:
     return {(line.section.split(" (")[0].split(":")[0], line.what): line for line in compare(result)}
 
 

@@ -24,7 +24,7 @@ from distal.model import draws
 from distal.model.maze import maze
 from distal.studies import appendix
 from distal.studies import reproduction_figures as figures
-from distal.studies.agreement import Line, agreement, compare
+from distal.studies.agreement import PaperNumber, agreement, compare
 from distal.studies.appendix import Appendix
 from distal.studies.plans import reproduce as experiments
 from distal.studies.plans.reproduce import Experiments, reproduce
@@ -120,7 +120,7 @@ def test_the_lowest_with_resampling_is_found_at_every_mark() -> None:
 # ------------------------------------------------------------------ in a reproduction
 
 
-def of_appendix(lines: list[Line]) -> list[Line]:
+def of_appendix(lines: list[PaperNumber]) -> list[PaperNumber]:
     return [line for line in lines if line.section.startswith("The appendix")]
 
 

@@ -23,16 +23,8 @@ from distal.evaluation.trials import batch_of
 from distal.learners import DEFAULT_CHANCE
 from distal.model.draws import child_seed
 from distal.studies import beyond_figures, beyond_outcome
-from distal.studies.beyond_outcome import Row, gain, scores
-from distal.studies.beyond_plan import (
-    CHANCE,
-    PHASES,
-    QUESTIONS,
-    RULE,
-    Case,
-    Place,
-    World,
-)
+from distal.studies.beyond_outcome import InWorld, gain, scores
+from distal.studies.beyond_plan import CHANCE, PHASES, QUESTIONS, RULE, Case, Place, World
 from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Interval
 from distal.studies.plans.beyond import Beyond
@@ -130,9 +122,9 @@ def test_the_curve_where_goals_move_begins_anew_in_every_phase() -> None:
 
 
 def test_the_way_from_chance_to_perfection() -> None:
-    def row(best: float, chance: float) -> Row:
+    def row(best: float, chance: float) -> InWorld:
         values = {"best": Interval(best, 0, 0), "chance_best": Interval(chance, 0, 0)}
-        return Row(values, {}, None, None)  # type: ignore[arg-type]
+        return InWorld(values, {}, None, None)  # type: ignore[arg-type]
 
     assert gain(row(60, 100), 20) == 0.5
     assert gain(row(110, 100), 20) == -0.125
@@ -203,7 +195,7 @@ def test_numbers_are_those_of_plain_evaluations(beyond: tuple[BeyondStudy, Path]
     assert [one.corrected for one in outcome.comparisons.values()] == pytest.approx(holm(ps))
 
 
-def check_details(case: Case, row: Row, result: Result) -> None:
+def check_details(case: Case, row: InWorld, result: Result) -> None:
     """Compare what is counted beside the scores."""
     if case.world.moves is None:
         reached = some(result.ep)[:, : TINY.episodes] <= result.settings.steps - 1

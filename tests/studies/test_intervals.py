@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from distal.base.significance import difference_interval
-from distal.studies.intervals import Corrected, Curve, Gap, Interval, Measured
+from distal.studies.intervals import Corrected, Curve, Gap, Interval, Scores
 
 pytestmark = pytest.mark.usefixtures("rough")
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("rough")
 def test_means_shares_and_gaps_are_those_of_the_trials() -> None:
     own = np.array([[9, 5, 7], [8, 8, 8], [6, 9, 2], [9, 9, 9]], np.int32)
     other = np.array([[9, 9, 9], [9, 9, 8], [9, 9, 9], [9, 9, 9]], np.int32)
-    measured = Measured.of(own, other, 3, target=5)
+    measured = Scores.of(own, other, 3, target=5)
     assert (measured.best.value, measured.chance.value) == (6, 8.75)  # 5, 8, 2, 9 and 9, 8, 9, 9
     assert measured.gap.difference.value == -2.75  # −4, 0, −7, 0
     assert measured.gap.difference.low <= -2.75 <= measured.gap.difference.high
     assert (measured.reached.value, measured.chance_reached.value) == (0.5, 0)
     assert measured.retained == 0  # one episode after the only success that has one
     assert measured.chance_retained is None
-    assert Measured.of(own, other, 2, target=5).best.value == 7  # 5, 8, 6, 9
+    assert Scores.of(own, other, 2, target=5).best.value == 7  # 5, 8, 6, 9
 
 
 def test_a_gap_is_decided_by_the_paired_test() -> None:

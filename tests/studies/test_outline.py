@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from distal.base.progress import Count
-from distal.studies.outline import Work, followed
+from distal.studies.outline import Effort, followed
 from distal.studies.stages import Event, Stage
 from tests.given import some
 
@@ -31,14 +31,14 @@ class Terminal(io.StringIO):
         return True
 
 
-def on_clock(work: Work) -> Clock:
+def on_clock(work: Effort) -> Clock:
     clock = Clock()
     work.count = Count(work.count.total, work.count.seconds, clock)
     return clock
 
 
 def test_work_is_counted_in_the_seconds_that_stages_were_estimated_to_take() -> None:
-    work = Work(SECONDS)
+    work = Effort(SECONDS)
     clock = on_clock(work)
     work.hear(Event(EVOLVE, 0.1))
     clock.now = 48.0  # twice as long as estimated
@@ -47,7 +47,7 @@ def test_work_is_counted_in_the_seconds_that_stages_were_estimated_to_take() -> 
 
 
 def test_a_stage_that_was_kept_tells_nothing_of_the_pace() -> None:
-    work = Work(SECONDS)
+    work = Effort(SECONDS)
     clock = on_clock(work)
     clock.now = 1.0
     assert work.hear(Event(EVOLVE, 1)) == 1

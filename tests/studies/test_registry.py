@@ -74,7 +74,7 @@ class CountLuck(Study[Luck]):
     def asked(self):
         return {"episodes": self.episodes, "seed": self.seed, "maze": list(self.maze.picture)}
 
-    def work(self, stages):
+    def run_stages(self, stages):
         (best,) = stages.test(
             "chance", [Chance(0.5, 0.5)], np.array([self.seed], np.uint64), trials=5, episodes=self.episodes,
             task=MazeTask(self.maze), settings=self.settings,
@@ -132,7 +132,7 @@ def test_what_is_no_study_or_has_the_name_of_another_is_refused(
 ) -> None:
     with pytest.raises(InputError, match="expected a frozen dataclass that is a subclass of Study"):
         register(Path)  # type: ignore[type-var]
-    with pytest.raises(InputError, match="lacks asked, plan, work; define"):
+    with pytest.raises(InputError, match="lacks asked, plan, run_stages; define"):
         register(dataclass(type("Empty", (Study,), {"name": "empty"})))
     monkeypatch.setattr(
         sys, "dont_write_bytecode", True

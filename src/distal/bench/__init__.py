@@ -46,7 +46,7 @@ _NOTABLE = 1.15  # a change by less than this factor is noise on a shared machin
 
 
 @dataclass(frozen=True)
-class Row:
+class Timing:
     """One measurement: a value with its unit, and the target it is held to, if any."""
 
     name: str
@@ -62,7 +62,7 @@ class Row:
     def of(
         cls, name: str, what: str, samples: NDArray[np.float64], unit: str = "times",
         target: float | None = None, at_least: bool = False, note: str = "",
-    ) -> Row:  # fmt: skip
+    ) -> Timing:  # fmt: skip
         """Return the row of what was measured again and again: its value is the median."""
         value = float(np.median(samples))
         return cls(name, what, value, unit, target, at_least, samples.tolist(), note)
@@ -75,20 +75,20 @@ class Row:
         return self.value >= self.target if self.at_least else self.value <= self.target
 
 
-def run(engine: str = "cpu", quick: bool = False, cluster: str | None = None) -> Iterator[Row]:
+def run(engine: str = "cpu", quick: bool = False, cluster: str | None = None) -> Iterator[Timing]:
     """Measure an engine, or a cluster, yielding every row as it is done.
 
     `quick` takes few repeats and leaves out the slow rows.
     """
     if cluster is not None:
-        measured: Iterator[Row] = import_module("distal.bench.cluster").run(cluster, quick)
+        measured: Iterator[Timing] = import_module("distal.bench.cluster").run(cluster, quick)
         return measured
     name = one_of("engine", engine, ("cpu", "gpu", "steps"))
-    rows: Iterator[Row] = import_module(f"distal.bench.{name}").run(quick)
+    rows: Iterator[Timing] = import_module(f"distal.bench.{name}").run(quick)
     return rows
 
 
-def report(rows: list[Row], card: dict[str, Any] | None = None) -> dict[str, Any]:
+def report(rows: list[Timing], card: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the results with a description of the machine, and of the card, ready for JSON."""
     return {
         "format": _FORMAT,
@@ -109,7 +109,7 @@ def load_report(path: str | Path) -> dict[str, Any]:
     return data
 
 
-def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float | None, str]]:
+def compare(rows: list[Timing], earlier: dict[str, Any]) -> list[tuple[Timing, float | None, str]]:
     """Compare rows with an earlier run: (row, value then, verdict)."""
     before = {entry["name"]: entry["value"] for entry in earlier["results"]}
     compared = []
@@ -127,25 +127,25 @@ def compare(rows: list[Row], earlier: dict[str, Any]) -> list[tuple[Row, float |
 # ------------------------------------------------------------------ what all engines are held to
 
 
-def every_ep(run: Callable[..., object], batch: Batch, repeats: int) -> Row:
+def every_ep(run: Callable[..., object], batch: Batch, repeats: int) -> Timing:
     """Compare a batch that keeps the EP of every episode with one that does not."""
     seconds = alternating([partial(run, batch), partial(run, batch, keep_ep=True)], repeats)
     what = "time with the EP of every episode kept, against without"
-    return Row.of("every_ep", what, seconds[1] / seconds[0], target=1.05)
+    return Timing.of("every_ep", what, seconds[1] / seconds[0], target=1.05)
 
 
-def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Row:
+def chance_beside(run: Callable[..., object], trials: int, repeats: int) -> Timing:
     """Compare chance with the rules that it stands beside: the same scales, the same trials."""
     rules = evolved_rules()
     batches = [generation(rules, trials), generation(tuple(map(chance_for, rules)), trials)]
     seconds = alternating([partial(run, batch) for batch in batches], repeats)
     what = f"time of chance beside the evolved rules, against theirs, {8 * trials} trials each"
-    return Row.of("chance", what, seconds[1] / seconds[0], target=1)
+    return Timing.of("chance", what, seconds[1] / seconds[0], target=1)
 
 
 def wide_and_narrow(
     run: Callable[..., object], batches: Callable[[str], dict[str, Batch]], repeats: int
-) -> Iterator[Row]:
+) -> Iterator[Timing]:
     """Compare an episode in the default maze with one in the narrow maze, whose corridors have one cell.
 
     Args:
@@ -160,7 +160,7 @@ def wide_and_narrow(
         what = f"time of an episode in {DEFAULT_MAZE}, against {NARROW_MAZE}, {name}"
         note = f"{each[0]:.4g} µs in {DEFAULT_MAZE}, {each[1]:.4g} µs in {NARROW_MAZE}"
         ratio = seconds[0] / seconds[1]
-        yield Row.of(f"wide_{name.replace(' ', '_')}", what, ratio, target=_WIDER, note=note)
+        yield Timing.of(f"wide_{name.replace(' ', '_')}", what, ratio, target=_WIDER, note=note)
 
 
 # ------------------------------------------------------------------ how it is measured
@@ -223,7 +223,7 @@ def against_jax(
     options: Sequence[str] = (),
     name: str = "against_jax",
     **variables: str,
-) -> Row:
+) -> Timing:
     """Compare a job with the JAX program, which runs between two halves of its repeats.
 
     Args:
@@ -238,9 +238,9 @@ def against_jax(
         variables: Variables of the program's environment.
     """
     if find_spec("jax") is None:
-        return Row(name, what, None, "times", target, note=f"needs {needs}")
+        return Timing(name, what, None, "times", target, note=f"needs {needs}")
     before = times(job, repeats)
     jax = json.loads(python("-m", "distal.bench.jax_baseline", *options, **variables))
     ours = float(np.median(np.concatenate([before, times(job, repeats)])))
     samples = np.array(jax["all_seconds"]) / ours
-    return Row.of(name, what, samples, target=target, at_least=True, note=tell(jax, ours))
+    return Timing.of(name, what, samples, target=target, at_least=True, note=tell(jax, ours))

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from distal.base.memory import available_cores
-from distal.bench import Row, alternating, generation
+from distal.bench import Timing, alternating, generation
 from distal.engines.cluster import Cluster
 from distal.engines.cpu import engine as cpu
 from distal.engines.spread import TASK, Spread
@@ -19,7 +19,7 @@ from distal.studies.plans.reproduce import random_learners
 _EMPTY_TASKS = 200
 
 
-def run(address: str, quick: bool = False) -> Iterator[Row]:
+def run(address: str, quick: bool = False) -> Iterator[Timing]:
     """Yield every row as it is measured."""
     repeats = 2 if quick else 11
     with Cluster(address) as cluster:
@@ -30,7 +30,7 @@ def run(address: str, quick: bool = False) -> Iterator[Row]:
         yield from _efficiency(cluster, spread, repeats, quick)
 
 
-def _overhead(cluster: Cluster) -> Row:
+def _overhead(cluster: Cluster) -> Timing:
     """Time tasks that do nothing, one after another on each worker."""
     samples = []
     for _ in range(5):
@@ -40,10 +40,10 @@ def _overhead(cluster: Cluster) -> Row:
             future.result()
         samples.append((time.perf_counter() - began) / _EMPTY_TASKS * 1000)
     what = "handing over a task and its result, which the scheduler does for one after another"
-    return Row.of("overhead", what, np.array(samples), "ms")
+    return Timing.of("overhead", what, np.array(samples), "ms")
 
 
-def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> Iterator[Row]:
+def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> Iterator[Timing]:
     """Compare with the same work in one process, on as many cores and on one."""
     workers = cluster.workers
     batch = generation(random_learners("dsp", 0, 60 if quick else 210), trials=5 if quick else 20)
@@ -62,18 +62,20 @@ def _efficiency(cluster: Cluster, spread: Spread, repeats: int, quick: bool) -> 
             f"{len(batch):,} trials; workers without a task for {max(lost, 0):.1%} of the time"
         )
         samples = (seconds[2] / seconds[1]).tolist()
-        yield Row("efficiency", what, threaded / spread_out, "", 0.9, samples=samples, note=note)
+        yield Timing("efficiency", what, threaded / spread_out, "", 0.9, samples=samples, note=note)
     what = f"one process on one core: its time over that of {workers} workers"
     note = f"{one:.2f} s on one core; {workers} threads of one process: {one / threaded:.2f} times"
     samples = (seconds[0] / seconds[1]).tolist()
-    yield Row("speedup", what, one / spread_out, "times", samples=samples, note=note)
+    yield Timing("speedup", what, one / spread_out, "times", samples=samples, note=note)
     episodes = len(batch) * batch.episodes
-    yield Row("episode", "an episode in one process on one core", one / episodes * 1e6, "µs", at_least=False)
+    yield Timing(
+        "episode", "an episode in one process on one core", one / episodes * 1e6, "µs", at_least=False
+    )
     what, note = (
         f"a task, computing alone; {TASK:g} s is aimed at",
         f"{tasks / (repeats + 1):.0f} tasks for each run",
     )
-    yield Row("task", what, computed / tasks, "s", at_least=False, note=note)
+    yield Timing("task", what, computed / tasks, "s", at_least=False, note=note)
 
 
 def _nothing(number: int) -> int:

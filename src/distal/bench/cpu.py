@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from distal.base.memory import available_cores
 from distal.bench import (
     NARROW_MAZE,
-    Row,
+    Timing,
     against_jax,
     alternating,
     chance_beside,
@@ -38,7 +38,7 @@ from distal.networks import Recurrent
 from distal.studies.plans.reproduce import random_learners
 
 
-def run(quick: bool = False) -> Iterator[Row]:
+def run(quick: bool = False) -> Iterator[Timing]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 15
     yield from _published(repeats, trials=4 if quick else 15)
@@ -55,7 +55,7 @@ def run(quick: bool = False) -> Iterator[Row]:
 
 def _against_reference(
     name: str, words: str, target: float, batch: Batch, repeats: int, trials: int
-) -> tuple[Row, NDArray[np.float64]]:
+) -> tuple[Timing, NDArray[np.float64]]:
     """Return how much faster one core is than the reference engine with a few of the trials.
 
     Args:
@@ -77,37 +77,41 @@ def _against_reference(
     slow = float(times(partial(reference.run, part), 1)[0]) / (len(part) * 100)
     what = f"faster than the reference engine, one core, published rules, 100 episodes{words}"
     note = f"µs an episode: ours {np.median(fast) * 1e6:.1f}, reference {slow * 1e6:.0f} over {trials} trials"
-    return Row(name, what, slow / float(np.median(fast)), "times", target, note=note), fast
+    return Timing(name, what, slow / float(np.median(fast)), "times", target, note=note), fast
 
 
-def _published(repeats: int, trials: int) -> Iterator[Row]:
+def _published(repeats: int, trials: int) -> Iterator[Timing]:
     for maze, ending, words in ((DEFAULT_MAZE, "", ""), (NARROW_MAZE, "_narrow", f", {NARROW_MAZE}")):
         batch = generation(published_rules(), maze=maze)
         row, fast = _against_reference(f"against_reference{ending}", words, 1000, batch, repeats, trials)
         what = f"one DSP episode on one core, published rules, 100 steps{words}"
-        yield Row.of(f"dsp_episode{ending}", what, fast * 1e6, "µs")
+        yield Timing.of(f"dsp_episode{ending}", what, fast * 1e6, "µs")
         yield row
     batch = generation(published_rules(), neurons=SIGMOID)
     yield _against_reference("sigmoid_against_reference", ", sigmoid neurons", 100, batch, repeats, trials)[0]
 
 
-def _learners(repeats: int) -> Iterator[Row]:
+def _learners(repeats: int) -> Iterator[Timing]:
     dsp, climbing = generation(random_learners("dsp", 0)), generation(random_learners("hc", 0))
     batches = (dsp, climbing, generation(evolved_rules()))
     seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], repeats)
     each = [taken / (len(batch) * 100) * 1e6 for taken, batch in zip(seconds, batches, strict=True)]
-    yield Row.of("dsp_random", "one DSP episode on one core, 14 random rules, 40 trials each", each[0], "µs")
-    yield Row.of("dsp_evolved", "one DSP episode on one core, evolved rules, 40 trials each", each[2], "µs")
+    yield Timing.of(
+        "dsp_random", "one DSP episode on one core, 14 random rules, 40 trials each", each[0], "µs"
+    )
+    yield Timing.of(
+        "dsp_evolved", "one DSP episode on one core, evolved rules, 40 trials each", each[2], "µs"
+    )
     what = "time of a hill climbing episode, in DSP episodes (generations of 14 at random)"
     note = f"hill climbing: {np.median(each[1]):.2f} µs an episode"
-    yield Row.of("climbing_episode", what, seconds[1] / seconds[0], target=2.5, note=note)
+    yield Timing.of("climbing_episode", what, seconds[1] / seconds[0], target=2.5, note=note)
     yield chance_beside(partial(cpu.run, workers=1), 5, repeats)
     yield every_ep(partial(cpu.run, workers=1), dsp, repeats)
 
 
-def _workers(repeats: int) -> Iterator[Row]:
+def _workers(repeats: int) -> Iterator[Timing]:
     if available_cores() < 2:
-        yield Row("two_workers", "two workers against one", None, "times", 1.9, note="one core here")
+        yield Timing("two_workers", "two workers against one", None, "times", 1.9, note="one core here")
         return
     batch = generation(random_learners("dsp", 0), trials=20)
     once, both = partial(cpu.run, batch, workers=1), partial(cpu.run, batch, workers=2)
@@ -115,10 +119,10 @@ def _workers(repeats: int) -> Iterator[Row]:
     ceiling = float(np.median(2 * seconds[2] / seconds[3]))
     what = "two workers against one, a generation of 14 random rules with 160 trials each"
     note = f"the machine itself: two threads of bare arithmetic do {ceiling:.2f} times the work of one"
-    yield Row.of("two_workers", what, seconds[0] / seconds[1], target=1.9, at_least=True, note=note)
+    yield Timing.of("two_workers", what, seconds[0] / seconds[1], target=1.9, at_least=True, note=note)
 
 
-def _sizes(repeats: int) -> Iterator[Row]:
+def _sizes(repeats: int) -> Iterator[Timing]:
     sizes = (20, 40, 80, 160)
     batches = [generation(random_learners("dsp", 0), trials=1, hidden=hidden) for hidden in sizes]
     seconds = alternating([partial(cpu.run, batch, workers=1) for batch in batches], max(3, repeats // 3))
@@ -128,10 +132,10 @@ def _sizes(repeats: int) -> Iterator[Row]:
     for k in range(1, len(sizes)):
         growth = synapses[k] / synapses[0]
         what = f"time with {sizes[k]} hidden neurons against 20; the synapses grow {growth:.1f} times"
-        yield Row.of(f"hidden_{sizes[k]}", what, seconds[k] / seconds[0], target=growth)
+        yield Timing.of(f"hidden_{sizes[k]}", what, seconds[k] / seconds[0], target=growth)
 
 
-def _against_jax(repeats: int) -> Row:
+def _against_jax(repeats: int) -> Timing:
     batch = generation(random_learners("dsp", 0))
     return against_jax(
         "faster than the JAX program, all cores, a generation: 14 random rules × 40 trials × 100 episodes",
@@ -153,11 +157,11 @@ print(time.perf_counter() - began)
 """
 
 
-def _first_call() -> Iterator[Row]:
+def _first_call() -> Iterator[Timing]:
     with tempfile.TemporaryDirectory() as folder:
         seconds = [float(python("-c", _FIRST_CALL, NUMBA_CACHE_DIR=folder)) for _ in range(2)]
-    yield Row("compile", "first call ever, which compiles", seconds[0], "s", 30, at_least=False)
-    yield Row("cached", "first call of a later process", seconds[1], "s", at_least=False)
+    yield Timing("compile", "first call ever, which compiles", seconds[0], "s", 30, at_least=False)
+    yield Timing("cached", "first call of a later process", seconds[1], "s", at_least=False)
 
 
 _LONG_TEST = """
@@ -170,9 +174,9 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
-def _memory() -> Row:
+def _memory() -> Timing:
     what = "peak memory of a 10,000-episode test of 15 rules × 40 trials, curves kept"
-    return Row("memory", what, float(python("-c", _LONG_TEST)), "MB", 500, at_least=False)
+    return Timing("memory", what, float(python("-c", _LONG_TEST)), "MB", 500, at_least=False)
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]

@@ -16,7 +16,7 @@ import numpy as np
 from distal import engines
 from distal.bench import (
     NARROW_MAZE,
-    Row,
+    Timing,
     against_jax,
     alternating,
     chance_beside,
@@ -42,7 +42,7 @@ RULES = 15 * 14  # one generation of all fifteen runs
 _GENERATION = f"one generation of fifteen runs: {RULES} random rules × 40 trials × 100 episodes"
 
 
-def run(quick: bool = False) -> Iterator[Row]:
+def run(quick: bool = False) -> Iterator[Timing]:
     """Yield every row as it is measured."""
     gpu.check()
     repeats = 5 if quick else 101  # about a second for each row: a card takes a while to speed up
@@ -55,7 +55,7 @@ def run(quick: bool = False) -> Iterator[Row]:
     yield from wide_and_narrow(gpu.run, _in_maze, repeats)
     seconds = alternating([partial(gpu.run, dsp), partial(gpu.run, climbing)], repeats)
     what = "time of the same for hill climbing, in DSP generations"
-    yield Row.of("climbing", what, seconds[1] / seconds[0], target=3)
+    yield Timing.of("climbing", what, seconds[1] / seconds[0], target=3)
     yield chance_beside(gpu.run, 50, repeats)
     yield every_ep(gpu.run, replace(dsp, record=None), repeats)
     sigmoid = replace(dsp, settings=replace(dsp.settings, neurons=SIGMOID))
@@ -83,12 +83,12 @@ def _in_maze(maze: str) -> dict[str, Batch]:
     return {name: replace(batch, record=(100,)) for name, batch in batches.items()}
 
 
-def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Row:
+def _generation(name: str, what: str, target: float, batch: Batch, repeats: int) -> Timing:
     """Measure a generation after the same, as in an evolution."""
-    return Row.of(name, what, times(partial(gpu.run, batch), repeats) * 1e3, "ms", target)
+    return Timing.of(name, what, times(partial(gpu.run, batch), repeats) * 1e3, "ms", target)
 
 
-def _kernels(batch: Batch) -> Iterator[Row]:
+def _kernels(batch: Batch) -> Iterator[Timing]:
     """Yield what the compiler made of the two kernels."""
     for climbing, name in ((False, "DSP"), (True, "hill climbing")):
         kernel = kernel_for(0, tuple(definitions(batch.settings, 3, 4, climbing=climbing).items()))
@@ -99,10 +99,10 @@ def _kernels(batch: Batch) -> Iterator[Row]:
             f"{function.shared_size_bytes:,} bytes of shared memory a warp"
         )
         row = f"registers_{'hc' if climbing else 'dsp'}"
-        yield Row(row, what, function.num_regs, "", at_least=False, note=note)
+        yield Timing(row, what, function.num_regs, "", at_least=False, note=note)
 
 
-def _against_jax(batch: Batch, repeats: int) -> Row:
+def _against_jax(batch: Batch, repeats: int) -> Timing:
     neurons = batch.settings.neurons
     what = "faster than the JAX program on the same card, the same generation"
     binary = neurons == BINARY
@@ -120,15 +120,15 @@ def _against_jax(batch: Batch, repeats: int) -> Row:
     )  # fmt: skip
 
 
-def _against_cpu(batch: Batch, seconds: float) -> Row:
+def _against_cpu(batch: Batch, seconds: float) -> Timing:
     what = "faster than the cpu engine on all cores of this machine, the same generation"
     if importlib.util.find_spec("numba") is None:
-        return Row("against_cpu", what, None, "times", note="needs Numba")
+        return Timing("against_cpu", what, None, "times", note="needs Numba")
     cpu = engines.load("cpu")
-    return Row.of("against_cpu", what, times(partial(cpu.run, batch), 3) / seconds, at_least=True)
+    return Timing.of("against_cpu", what, times(partial(cpu.run, batch), 3) / seconds, at_least=True)
 
 
-def _evolution() -> Row:
+def _evolution() -> Timing:
     what = "distal evolve --learner dsp --runs 15 --generations 300, start-up excluded"
     samples = []
     with tempfile.TemporaryDirectory() as folder:
@@ -136,25 +136,25 @@ def _evolution() -> Row:
             began = time.perf_counter()
             evolve("dsp", runs=15, generations=300, engine="gpu", out=Path(folder) / str(repeat))
             samples.append(time.perf_counter() - began)
-    return Row.of("evolution", what, np.array(samples), "s", 2)
+    return Timing.of("evolution", what, np.array(samples), "s", 2)
 
 
-def _long_tests() -> Row:
+def _long_tests() -> Timing:
     what = "10,000-episode tests of fifteen rules, plain and resampled, all curves kept"
     plain = replace(generation(published_rules()), episodes=10_000)
     resampled = replace(plain, resample=RESAMPLE)
     seconds = alternating([partial(gpu.run, plain), partial(gpu.run, resampled)], 3).sum(axis=0)
-    return Row.of("long_tests", what, seconds, "s", 5)
+    return Timing.of("long_tests", what, seconds, "s", 5)
 
 
-def _many(episodes_per_second: float) -> Iterator[Row]:
+def _many(episodes_per_second: float) -> Iterator[Timing]:
     count = 100_000
     batch = first_generation("dsp", count)
     seconds = times(partial(gpu.run, batch), 3)
     rates = len(batch) * 100 / seconds
     what = f"one generation of {count:,} random rules × 40 trials: episodes a second, against {RULES} rules"
     note = f"{np.median(rates) / 1e6:,.0f} million episodes a second, {np.median(seconds):.1f} s for all"
-    yield Row.of("many", what, rates / episodes_per_second, target=1, at_least=True, note=note)
+    yield Timing.of("many", what, rates / episodes_per_second, target=1, at_least=True, note=note)
 
 
 _FIRST_CALL = """
@@ -167,6 +167,6 @@ print(time.perf_counter() - began)
 """
 
 
-def _first_call() -> Row:
+def _first_call() -> Timing:
     what = "first call ever: imports, start of the card, compilation"
-    return Row("first_call", what, float(python("-c", _FIRST_CALL)), "s", at_least=False)
+    return Timing("first_call", what, float(python("-c", _FIRST_CALL)), "s", at_least=False)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.bench import Row, alternating
+from distal.bench import Timing, alternating
 from distal.engines import Batch
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
@@ -38,11 +38,11 @@ _COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast a
 _COMPILED_EPISODES = {"CartPole": 200, "MountainCar": 50, "Acrobot": 50}  # of each of 50 trials
 
 
-def run(quick: bool = False) -> Iterator[Row]:
+def run(quick: bool = False) -> Iterator[Timing]:
     """Yield every row as it is measured."""
     repeats = 3 if quick else 9
     if find_spec("gymnasium") is None:
-        yield Row("bare", "a bare environment", None, "steps a second", note="needs Gymnasium")
+        yield Timing("bare", "a bare environment", None, "steps a second", note="needs Gymnasium")
     else:
         for name in _EPISODES:
             yield from _environment(name, repeats)
@@ -59,7 +59,7 @@ def _times(jobs: list[Callable[[], object]], repeats: int) -> NDArray[np.float64
     return alternating(jobs, repeats, time.process_time)
 
 
-def _learner(word: str, repeats: int) -> Row:
+def _learner(word: str, repeats: int) -> Timing:
     """Return the row of a learner in the maze, against the reference engine."""
     learners, seeds = [DEFAULTS[word]], np.zeros(1, np.uint64)
     settings = Settings(network=KINDS[word].needs or RECURRENT)
@@ -71,10 +71,10 @@ def _learner(word: str, repeats: int) -> Row:
     slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
     what = f"an episode in the maze with learner {word}, faster than on the reference engine, one core"
     note = f"{np.median(ours) * 1e6:.1f} µs an episode"
-    return Row.of(f"learner_{word}", what, slow / ours, target=_LEARNER, at_least=True, note=note)
+    return Timing.of(f"learner_{word}", what, slow / ours, target=_LEARNER, at_least=True, note=note)
 
 
-def _environment(name: str, repeats: int) -> list[Row]:
+def _environment(name: str, repeats: int) -> list[Timing]:
     """Return the rows of an environment."""
     batch = _batch(task_of(name, tabulated=False), _EPISODES[name])
     count = _steps(name, batch)
@@ -85,13 +85,13 @@ def _environment(name: str, repeats: int) -> list[Row]:
     word = name.partition("-")[0].lower()
     pace = float(np.median(count / ours))
     return [
-        Row(f"bare_{word}", f"{name} alone, one core", float(np.median(count / bare)), "steps a second"),
-        Row.of(
+        Timing(f"bare_{word}", f"{name} alone, one core", float(np.median(count / bare)), "steps a second"),
+        Timing.of(
             f"steps_{word}",
             f"steps a second in {name} with a network of 20 hidden neurons that learns, against {name} alone",
             bare / ours, target=_TARGET, at_least=True, note=f"{pace:,.0f} steps a second",
         ),
-        Row.of(
+        Timing.of(
             f"network_{word}", f"the network's part in {name}, faster than the reference engine's",
             (slow - bare) / (ours - bare), target=_NETWORK, at_least=True,
             note=f"reference: {np.median(count / slow):,.0f} steps a second",
@@ -99,15 +99,15 @@ def _environment(name: str, repeats: int) -> list[Row]:
     ]  # fmt: skip
 
 
-def _compiled(name: str, repeats: int) -> Row:
+def _compiled(name: str, repeats: int) -> Timing:
     """Return the row of a compiled task."""
     batch, taken = _compiled_batch(name)
     pace = taken / _times([partial(steps.run, batch, workers=1)], repeats)[0]
     what = f"compiled {name} with a network of 20 hidden neurons that learns, one core"
-    return Row.of(f"compiled_{name.lower()}", what, pace, "steps a second", _COMPILED, at_least=True)
+    return Timing.of(f"compiled_{name.lower()}", what, pace, "steps a second", _COMPILED, at_least=True)
 
 
-def _against_gym(repeats: int) -> Row:
+def _against_gym(repeats: int) -> Timing:
     """Return the row of compiled CartPole against Gymnasium's, both on engine steps, in turns."""
     name = "CartPole-v1"
     gym = _batch(task_of(name, tabulated=False), _EPISODES[name])
@@ -116,7 +116,7 @@ def _against_gym(repeats: int) -> Row:
     slow, ours = _times(jobs, repeats)
     ratio = (slow / _steps(name, gym)) / (ours / taken)
     what = "a step of compiled CartPole, faster than one of Gymnasium's on engine steps, one core"
-    return Row.of("compiled_against_gym", what, ratio, target=_AGAINST_GYM, at_least=True)
+    return Timing.of("compiled_against_gym", what, ratio, target=_AGAINST_GYM, at_least=True)
 
 
 def _compiled_batch(name: str) -> tuple[Batch, int]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from distal.bench import Row, alternating
+from distal.bench import Timing, alternating
 from distal.engines import Batch, Trials, reference
 from distal.learners.shipped import published_rules
 from distal.model.maze import triple_t_maze
@@ -32,17 +32,17 @@ _COPIES = 200  # of these trials, which alone take an engine no time
 Run = Callable[[Batch], Trials]
 
 
-def rows(run: Run, repeats: int) -> Iterator[Row]:
+def rows(run: Run, repeats: int) -> Iterator[Timing]:
     """Yield what is measured of tables; `run` is an engine on one core."""
     if find_spec("gymnasium") is None:
-        yield Row("table_cliff_binary", "CliffWalking as a table", None, "times", note="needs Gymnasium")
+        yield Timing("table_cliff_binary", "CliffWalking as a table", None, "times", note="needs Gymnasium")
         return
     compared = {(name, code): _Compared.of(run, name, code) for name in _TASKS for code in _TARGETS}
     maze = _batch(MazeTask(triple_t_maze()))
     batches = [maze, *(one.batch for one in compared.values())]
     in_maze, *in_tables = alternating([partial(run, _copied(batch)) for batch in batches], repeats)
     for ((name, code), one), seconds in zip(compared.items(), in_tables, strict=True):
-        yield Row(
+        yield Timing(
             f"table_{name}_{code.replace('-', '_')}",
             f"{_TASKS[name][0]} as a table, {code} states, against the same trials step by step, one core",
             one.seconds / float(np.median(seconds)) * _COPIES,
@@ -53,7 +53,7 @@ def rows(run: Run, repeats: int) -> Iterator[Row]:
     for ((name, code), one), seconds in zip(compared.items(), in_tables, strict=True):
         ratio = seconds / in_maze * _work(maze) / _work(one.batch)
         what = f"time of a synapse and step in {_TASKS[name][0]}, {code} states, against the maze's"
-        yield Row.of(f"synapse_step_{name}_{code.replace('-', '_')}", what, ratio, target=1)
+        yield Timing.of(f"synapse_step_{name}_{code.replace('-', '_')}", what, ratio, target=1)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from distal import bench, engines
 from distal.base.checks import one_of
 from distal.base.machine import machine
 from distal.base.progress import followed
-from distal.bench import Row
+from distal.bench import Timing
 from distal.cli import Parser, add_options
 from distal.cli.options import check_cluster
 from distal.cli.terminal import NARROWEST, PlainConsole, console, new_table, print_json
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
         show_change(bench.compare(rows, earlier), earlier, to_stderr=args.json)
 
 
-def _measured(rows: Iterable[Row]) -> Iterator[Row]:
+def _measured(rows: Iterable[Timing]) -> Iterator[Timing]:
     """Pass rows on as they come, and count them on a terminal."""
     with followed(None, "measuring", None, unit="rows") as counted:
         for row in rows:
@@ -58,7 +58,7 @@ def _measured(rows: Iterable[Row]) -> Iterator[Row]:
                 counted(1)
 
 
-def _show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
+def _show_bench(rows: list[Timing], machine: dict[str, Any], card: dict[str, Any] | None = None) -> None:
     """Print the rows of a benchmark and the machine they were measured on."""
     out = console()
     if card is not None:
@@ -88,7 +88,7 @@ def _show_bench(rows: list[Row], machine: dict[str, Any], card: dict[str, Any] |
 
 
 def show_change(
-    compared: list[tuple[Row, float | None, str]], earlier: dict[str, Any], to_stderr: bool
+    compared: list[tuple[Timing, float | None, str]], earlier: dict[str, Any], to_stderr: bool
 ) -> None:
     """Print what has changed since an earlier benchmark."""
     out = PlainConsole(stderr=True, width=NARROWEST) if to_stderr else console()

@@ -14,7 +14,7 @@ from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
 from distal.cli.terminal import console, new_table, print_json, visible
 from distal.engines import Runner
-from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.engines.compiled_engine import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
 from distal.engines.pace import steps_a_second
 from distal.evaluation.learn import learn

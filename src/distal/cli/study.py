@@ -38,6 +38,7 @@ _TASK = ("maze", "levels", "width", "heading", "env", *options.ENVIRONMENT)
 def add(command: Parser, word: str) -> None:
     """Add the description of a study, and the options that set its fields."""
     study = find_study(word)
+    names = _fields(study)
     command.description = study.about or command.description
     command.set_defaults(run=partial(run, study))
     for option in _options(study):
@@ -47,7 +48,6 @@ def add(command: Parser, word: str) -> None:
     add_options(command, {"--out DIR": f"folder of the report ({study.folder}-{study.word.upper()})"})
     options.add_force(command)
     options.add_seed(command)
-    names = _fields(study)
     if "elites" in names:
         options.add_elites(command, str(names["elites"].default))
     if "task" in names:
@@ -71,27 +71,9 @@ def _options(study: type[Study[Any]]) -> tuple[Option, ...]:
 
 
 def run(study: type[Study[Any]], args: argparse.Namespace) -> None:
-    """Run a study and write its report."""
-    names = _fields(study)
-    own = [option.name for option in _options(study)]
-    given: dict[str, Any] = {name: getattr(args, name) for name in (*own, "seed", "elites") if name in names}
-    typed = options.settings(args) if "settings" in names else {}
-    if "maze" in names:
-        given |= {"maze": options.maze(args.maze, args.heading), "settings": Settings(**typed)}
-    if "task" in names:
-        task = options.task(args)
-        given |= {"task": task, "settings": settings_in(task, typed)}
-    asked = study(**given)
-    if "task" in names:  # the command is in the record, and finds it again on any engine
-        words = {name: getattr(args, name) for name in _TASK if getattr(args, name) is not None}
-        if args.env_arg is not None:
-            words["env_arg"] = [f"{name}={json.dumps(value)}" for name, value in args.env_arg]
-        asked = asked.asked_with({**words, **typed})
-    execute(asked, args, args.out if args.out is not None else f"{study.folder}-{getattr(args, study.word)}")
-
-
-def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
-    """Run a study into a folder, write the report, and print its summary."""
+    """Run a study into a folder, write its report, and print the summary."""
+    asked = _asked(study, args)
+    out = args.out if args.out is not None else f"{study.folder}-{getattr(args, study.word)}"
     folder("--out", out)
     with (
         options.resumable(_AGAIN),
@@ -106,6 +88,25 @@ def execute(asked: Study[Any], args: argparse.Namespace, out: str) -> None:
         print_json(report.numbers())
     else:
         show(report.summary(), page)
+
+
+def _asked(study: type[Study[Any]], args: argparse.Namespace) -> Study[Any]:
+    """Return the study with the fields that the options set."""
+    names = _fields(study)
+    own = [option.name for option in _options(study)]
+    given: dict[str, Any] = {name: getattr(args, name) for name in (*own, "seed", "elites") if name in names}
+    typed = options.settings(args) if "settings" in names else {}
+    if "maze" in names:
+        given |= {"maze": options.maze(args.maze, args.heading), "settings": Settings(**typed)}
+    if "task" not in names:
+        return study(**given)
+    task = options.task(args)
+    given |= {"task": task, "settings": settings_in(task, typed)}
+    # The command is in the record, and finds it again on any engine.
+    words = {name: getattr(args, name) for name in _TASK if getattr(args, name) is not None}
+    if args.env_arg is not None:
+        words["env_arg"] = [f"{name}={json.dumps(value)}" for name, value in args.env_arg]
+    return study(**given).asked_with({**words, **typed})
 
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:

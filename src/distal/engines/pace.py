@@ -15,7 +15,7 @@ from typing import Any
 from distal.base.memory import available_cores
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine, load
-from distal.engines.reference import episodes as lived
+from distal.engines.reference import episodes as episodes_of
 from distal.engines.runner import Runner
 from distal.model.settings import Settings
 from distal.tasks.task import Task
@@ -132,7 +132,7 @@ def _measured(batch: Batch) -> float | None:
     try:
         task = copy.deepcopy(batch.task)  # so that whatever it remembers stays as it is
         began = time.perf_counter()
-        for _ in lived(replace(batch.part(0, 1), task=task), 0):
+        for _ in episodes_of(replace(batch.part(0, 1), task=task), 0):
             ends.append(time.perf_counter() - began)
             if len(ends) > 1 and ends[-1] > _LOOK:
                 break

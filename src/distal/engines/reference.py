@@ -32,7 +32,7 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
     network = network_for(settings, task.inputs, task.outputs, learner.numbers)
     plastic = PlasticNetwork.in_trial(learner, network, Trial(seed, batch.resample, batch.phase))
     for _ in range(batch.episodes):
-        yield plastic.live(task)
+        yield plastic.run_episode(task)
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int, int]:

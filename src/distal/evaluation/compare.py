@@ -15,7 +15,7 @@ from distal.base.progress import followed
 from distal.engines import Asked, Progress, Runner, Trials, pace
 from distal.evaluation.comparison import MOST_LEARNERS, Comparison
 from distal.evaluation.difference import in_sequence
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions, per_goal, tell_ignored
 from distal.learners import Learner, chance_for, find_learner, name_of
 from distal.learners.chance import Chance
@@ -129,15 +129,12 @@ def _results(
         finals = [np.concatenate([block.best[:, -1] for block in kept]) for kept in blocks[:judged]]
         if look < looks[-1] and all(low > 0 or high < 0 for low, high in in_sequence(finals)):
             break
-    return [
-        Result(
-            learner=one, task=conditions.task, settings=conditions.settings, trials=done,
-            resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
-            engine=own.engine, workers=own.workers, best=np.concatenate([block.best for block in kept]),
-            cut=sum(block.cut for block in kept),
-        )
-        for one, own, kept in zip(learners, suited, blocks, strict=True)
-    ]  # fmt: skip
+    whole = replace(conditions, trials=done)
+    outcomes = [
+        Trials(np.concatenate([one.best for one in kept]), None, None, None, sum(one.cut for one in kept))
+        for kept in blocks
+    ]
+    return [result_of(whole, *its) for its in zip(learners, suited, outcomes, strict=True)]
 
 
 def _limits(conditions: Conditions, until_decided: bool, most_trials: int | None) -> tuple[int, int]:

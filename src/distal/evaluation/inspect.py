@@ -25,8 +25,7 @@ from distal.evaluation.inspection import (
     checked_rule,
     other_changes,
 )
-from distal.evaluation.learn import evaluated
-from distal.evaluation.result import Result
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.rule_set import RuleSet, find_rules
 from distal.evaluation.trials import Conditions, tell_ignored
 from distal.evaluation.usage import Usage, count_usage
@@ -93,7 +92,7 @@ def inspect(
     evaluations = own + usage + 2 * ROWS + len(SIGNALS) + numbers + shrinking + fresh
     with _followed(whole, conditions, evaluations, engine, progress) as (runner, hear):
         result, used = _evaluated(whole, conditions, runner, hear)
-        return _inspected(whole, used, _Trials(result, runner, hear))
+        return _inspected(whole, used, _PairedTrials(result, runner, hear))
 
 
 def inspect_set(
@@ -165,11 +164,13 @@ def _evaluated(
     rule: Rule, conditions: Conditions, runner: Runner, progress: Progress | None
 ) -> tuple[Result, Usage]:
     """Evaluate a rule with chance, and count the use of its rows."""
-    batch, asked = conditions.batch([rule]), Asked(progress=progress)
-    own, chance = (
-        evaluated(one, conditions, runner.suited(one), asked)
-        for one in (batch, replace(batch, learners=(chance_for(rule),)))
-    )
+    batch, results = conditions.batch([rule]), []
+    for learner in (rule, chance_for(rule)):
+        trials = replace(batch, learners=(learner,))
+        suited = runner.suited(trials)
+        outcome = suited.trials(trials, Asked(progress=progress))
+        results.append(result_of(conditions, learner, suited, outcome))
+    own, chance = results
     return replace(own, chance=chance), count_usage(batch, own.engine, progress)
 
 
@@ -187,7 +188,7 @@ def points(value: float) -> list[float]:
     return sorted({0.0, *(one for one in around if one < 1), value, 1.0})
 
 
-class _Trials:
+class _PairedTrials:
     """The trials of a rule's evaluation, in which its changes run too, so that every difference is paired.
 
     Args:
@@ -216,7 +217,7 @@ class _Trials:
         return [Effect.of(one, own) for one in self.finals(list(rules), self.result.seed)]
 
 
-def _inspected(rule: Rule, usage: Usage, trials: _Trials) -> Inspection:
+def _inspected(rule: Rule, usage: Usage, trials: _PairedTrials) -> Inspection:
     """Try the changes of a rule in the trials of its own evaluation."""
     asked = other_changes(rule)
     knocked = trials.effects(with_row(rule, *one) for one in asked)
@@ -244,7 +245,7 @@ def _inspected(rule: Rule, usage: Usage, trials: _Trials) -> Inspection:
     )
 
 
-def _smallest(whole: Rule, knockouts: Sequence[Knockout], trials: _Trials) -> Smallest:
+def _smallest(whole: Rule, knockouts: Sequence[Knockout], trials: _PairedTrials) -> Smallest:
     """Set rows to 0 one after another (see `CRITERION`), and measure the outcome in fresh trials."""
     zeroed = [one for one in knockouts if one.change == 0]
     removed: list[int] = []

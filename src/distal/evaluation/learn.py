@@ -9,8 +9,8 @@ from typing import Any, Unpack
 
 from distal.base.checks import flag, instance
 from distal.base.progress import followed
-from distal.engines import Asked, Batch, Progress, Runner, pace
-from distal.evaluation.result import Result
+from distal.engines import Asked, Progress, Runner, pace
+from distal.evaluation.result import Result, result_of
 from distal.evaluation.trials import Conditions, tell_ignored
 from distal.learners import Learner, chance_for, find_learner
 from distal.learners.chance import Chance
@@ -92,26 +92,14 @@ def learn(
     promised = conditions.count * conditions.episodes * (1 + chance)
     label, expected = _LABELS.get(learner.kind, "learning"), partial(pace.expected, batch, promised, suited)
     with followed(progress, label, promised, expected) as hear:
-        result = evaluated(batch, conditions, suited, Asked(keep_weights, keep_ep, progress=hear))
+        own = suited.trials(batch, Asked(keep_weights, keep_ep, progress=hear))
+        result = result_of(conditions, learner, suited, own)
         if not chance:
             return result
         batch = replace(batch, learners=(chance_for(learner),))
-        beside = evaluated(batch, conditions, runner.suited(batch), Asked(keep_ep=keep_ep, progress=hear))
-    return replace(result, chance=beside)
-
-
-def evaluated(batch: Batch, conditions: Conditions, runner: Runner, asked: Asked) -> Result:
-    """Return the result of a batch of one learner in these conditions, without chance.
-
-    The runner is one that is suited for the batch.
-    """
-    outcome = runner.trials(batch, asked)
-    return Result(
-        learner=batch.learners[0], task=conditions.task, settings=conditions.settings,
-        trials=conditions.trials, resample=conditions.resample, seed=conditions.seed,
-        switch=conditions.switch, engine=runner.engine, workers=runner.workers, best=outcome.best,
-        ep=outcome.ep, hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
-    )  # fmt: skip
+        suited = runner.suited(batch)
+        by_chance = suited.trials(batch, Asked(keep_ep=keep_ep, progress=hear))
+    return replace(result, chance=result_of(conditions, batch.learners[0], suited, by_chance))
 
 
 def climb(climber: HillClimbing, **options: Any) -> Result:

@@ -25,9 +25,10 @@ from distal.base.frames import frame
 from distal.base.frozen import Frozen, read_only
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, paired, standard_error, with_error
-from distal.engines.batch import EPs
+from distal.engines import Runner
+from distal.engines.batch import EPs, Trials
 from distal.evaluation import result_file
-from distal.evaluation.agents import MAX_NAME, Agent, Goals
+from distal.evaluation.agent import MAX_NAME, Agent, Goals
 from distal.evaluation.behaviour import Behaviour
 from distal.evaluation.phases import Phases
 from distal.evaluation.trials import Conditions
@@ -416,6 +417,16 @@ class Result(Frozen):
             whole = counted(len(self.best) * self.episodes, "episode")
             lines.append(f"{self.cut:,} of {whole} cut off after {counted(self.settings.steps, 'step')}")
         return "\n".join(lines)
+
+
+def result_of(conditions: Conditions, learner: Learner, runner: Runner, outcome: Trials) -> Result:
+    """Return the result of a learner in some conditions, without chance; the runner ran its trials."""
+    return Result(
+        learner=learner, task=conditions.task, settings=conditions.settings, trials=conditions.trials,
+        resample=conditions.resample, seed=conditions.seed, switch=conditions.switch,
+        engine=runner.engine, workers=runner.workers, best=outcome.best, ep=outcome.ep,
+        hidden=outcome.hidden, output=outcome.output, cut=outcome.cut,
+    )  # fmt: skip
 
 
 def episode_columns(result: Result, rows: Sequence[int]) -> dict[str, NDArray[Any]]:

@@ -28,7 +28,7 @@ from distal.base.checks import (
     text,
 )
 from distal.engines.batch import EPs, best_so_far
-from distal.evaluation.agents import MAX_NAME
+from distal.evaluation.agent import MAX_NAME
 from distal.evaluation.trials import checked_numbers
 from distal.learners import KINDS, Learner, embedded, from_embedded
 from distal.learners.chance import Chance

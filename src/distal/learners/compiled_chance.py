@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from distal.learners.compiled import CompiledLearner, Nothing
+from distal.learners.compiled_learner import CompiledLearner, Nothing
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import inlined
-from distal.networks.compiled import fresh_weights
+from distal.networks.compiled_network import fresh_weights
 from distal.networks.network import Network
 
 
-def given(learners: Sequence[Learner]) -> Nothing:
+def packed(learners: Sequence[Learner]) -> Nothing:
     """Return nothing: the networks take all that there is of the numbers."""
     return Nothing()
 
@@ -22,9 +22,9 @@ def make(network: Network) -> Nothing:
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Draw fresh weights."""
     fresh_weights(running, running.now[0].episode + 1)
 
 
-compiled = CompiledLearner(given, make, update=update)
+compiled = CompiledLearner(packed, make, update=update)

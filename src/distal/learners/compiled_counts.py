@@ -1,4 +1,4 @@
-"""Traces as counts, compiled: `traces.count_activity`, 32 steps at a time.
+"""Traces as counts, compiled: `traces.counts`, 32 steps at a time.
 
 A step only shifts a bit into a word for every neuron. The words of 32 steps are counted together: the steps
 in which both neurons of a synapse were active are the ones of two words that both have a 1.
@@ -12,7 +12,7 @@ import numpy as np
 
 from distal.model.compiled_draws import called, inlined
 from distal.model.lanes import convert, load8, ones, pointer, reinterpret, splat8, store
-from distal.networks.compiled import clear, in_eights, with_room
+from distal.networks.compiled_network import clear, in_eights, with_room
 
 STEPS = 32  # that a word holds
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_counts import STEPS, Counts, add_up, begin_counts, make_counts, note
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
 from distal.learners.dsp import NUMBERS, Rule
@@ -17,13 +17,13 @@ from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.lanes import convert, load8, pointer, reinterpret, select, splat8, store
-from distal.networks.compiled import with_room
+from distal.networks.compiled_network import with_room
 from distal.networks.network import Network
 
 ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
 
 
-class Given(NamedTuple):
+class Rules(NamedTuple):
     """The rules of a batch."""
 
     eta: Any  # float32 (rules)
@@ -31,7 +31,7 @@ class Given(NamedTuple):
     changes: Any  # uint32 (rules, 2): for m = 0 and 1, 1 + Δw of trace bits b in bits 2b and 2b + 1
 
 
-class Own(NamedTuple):
+class DspState(NamedTuple):
     """The traces of an episode, the synapses, and the EP of the episode before."""
 
     hidden: Counts
@@ -42,7 +42,7 @@ class Own(NamedTuple):
     known: Any  # bool (1): whether there was an episode before, with these weights
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> Rules:
     """Return rules as arrays."""
     if isinstance(learners, Decoded):
         changes = learners.discrete
@@ -51,43 +51,43 @@ def given(learners: Sequence[Learner]) -> Given:
     numbers = numbers_of(learners).astype(np.float32)
     places = np.arange(0, 32, 2).astype(np.uint32)
     codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
-    return Given(
+    return Rules(
         np.ascontiguousarray(numbers[:, ETA]),
         np.ascontiguousarray(numbers[:, THETA]),
         np.ascontiguousarray(np.bitwise_or.reduce(codes, axis=1)),
     )
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> DspState:
     """Return the counts of a network."""
     hidden, output = (make_counts(*shape) for shape in network.shapes)
     exists = [with_room(own.both.shape, np.uint8) for own in (hidden, output)]
     for own, mask in zip(exists, network.synapses(), strict=True):
         own[:, : len(mask)] = mask.T
-    return Own(hidden, output, exists[0], exists[1], np.zeros(1), np.zeros(1, np.bool_))
+    return DspState(hidden, output, exists[0], exists[1], np.zeros(1), np.zeros(1, np.bool_))
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Forget the EP of the episode before."""
-    own.known[0] = False
+    state.known[0] = False
 
 
 @inlined
-def begin(own, given, running):
+def begin(state, learners, running):
     """Begin the counts anew."""
-    begin_counts(own.hidden)
-    begin_counts(own.output)
+    begin_counts(state.hidden)
+    begin_counts(state.output)
 
 
 @inlined
-def step(own, given, running):
+def step(state, learners, running):
     """Note which neurons were active together."""
-    note(own.hidden, running.into_hidden, running.active)
-    note(own.output, running.into_output, running.outputs)
+    note(state.hidden, running.into_hidden, running.active)
+    note(state.output, running.into_output, running.outputs)
     if (running.now[0].step + 1) % STEPS == 0:
-        add_up(own.hidden)
-        add_up(own.output)
+        add_up(state.hidden)
+        add_up(state.output)
 
 
 @inlined
@@ -115,17 +115,20 @@ def change(weights, exists, counts, steps, limit, changes, eta):
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Change every weight by the row that its traces and m select, then normalise."""
     now = running.now[0]
-    m = 1 if heard(own, running) else 0
-    eta, steps = given.eta[now.learner], np.int32(now.step)
-    limit, changes = np.int32(threshold(given.theta[now.learner], now.step)), given.changes[now.learner, m]
-    add_up(own.hidden)
-    add_up(own.output)
-    change(running.hidden, own.hidden_exists, own.hidden, steps, limit, changes, eta)
-    change(running.output, own.output_exists, own.output, steps, limit, changes, eta)
+    m = 1 if heard(state, running) else 0
+    eta, steps = learners.eta[now.learner], np.int32(now.step)
+    limit, changes = (
+        np.int32(threshold(learners.theta[now.learner], now.step)),
+        learners.changes[now.learner, m],
+    )
+    add_up(state.hidden)
+    add_up(state.output)
+    change(running.hidden, state.hidden_exists, state.hidden, steps, limit, changes, eta)
+    change(running.output, state.output_exists, state.output, steps, limit, changes, eta)
     normalise(running)
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, fresh, begin, step, update)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
 from distal.learners.hebbian import COEFFICIENTS, PLUS
@@ -15,11 +15,11 @@ from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.model.compiled_draws import F0, F1, called, inlined
 from distal.model.lanes import convert, load8, pointer, splat8, store
-from distal.networks.compiled import clear, clear_rows, in_eights, with_room
+from distal.networks.compiled_network import clear, clear_rows, in_eights, with_room
 from distal.networks.network import Network
 
 
-class Given(NamedTuple):
+class Coefficients(NamedTuple):
     """The learners of a batch."""
 
     coefficients: Any  # float32 (learners, neurons or 1, 2, 4): A, B, C, D where m = −1, and where it is +1
@@ -27,7 +27,7 @@ class Given(NamedTuple):
     eta: Any  # float32 (learners)
 
 
-class Own(NamedTuple):
+class EligibilityState(NamedTuple):
     """The traces of an episode (`eligibility.Traces`), and the EP of the episode before."""
 
     both_hidden: Any  # float32 (columns[0], hidden in eights): steps with both neurons of a synapse active
@@ -41,7 +41,7 @@ class Own(NamedTuple):
     known: Any  # bool (1)
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> Coefficients:
     """Return the coefficients and numbers of learners."""
     kind = type(learners[0])
     numbers, names = numbers_of(learners), kind.names
@@ -52,37 +52,37 @@ def given(learners: Sequence[Learner]) -> Given:
     else:
         own = numbers[:, None, : len(COEFFICIENTS)]
     plus, minus = own[..., : len(PLUS)], own[..., len(PLUS) :]
-    return Given(
+    return Coefficients(
         np.ascontiguousarray(np.stack([minus, plus], axis=2), np.float32),
         *(np.ascontiguousarray(numbers[:, names.index(name)], np.float32) for name in ("decay", "eta")),
     )
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> EligibilityState:
     """Return the traces of a network."""
     (hidden, into_hidden), (outputs, into_output) = network.shapes
     rows = (into_hidden, in_eights(hidden)), (into_output, in_eights(outputs))
     sizes = *rows, into_hidden, into_output, hidden, outputs, 1
-    own = [*(with_room(size) for size in sizes), np.zeros(1), np.zeros(1, np.bool_)]
-    return Own(*own)
+    state = [*(with_room(size) for size in sizes), np.zeros(1), np.zeros(1, np.bool_)]
+    return EligibilityState(*state)
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Forget the EP of the episode before."""
-    own.known[0] = False
+    state.known[0] = False
 
 
 @inlined
-def begin(own, given, running):
+def begin(state, learners, running):
     """Begin the traces anew."""
-    clear_rows(own.both_hidden)
-    clear_rows(own.both_output)
-    clear(own.before_hidden)
-    clear(own.before_output)
-    clear(own.after_hidden)
-    clear(own.after_output)
-    own.steps[0] = F0
+    clear_rows(state.both_hidden)
+    clear_rows(state.both_output)
+    clear(state.before_hidden)
+    clear(state.before_output)
+    clear(state.after_hidden)
+    clear(state.after_output)
+    state.steps[0] = F0
 
 
 @called
@@ -103,13 +103,13 @@ def count(both, before, after, sources, neurons, decay):
 
 
 @inlined
-def step(own, given, running):
+def step(state, learners, running):
     """Let the traces decay, and add this step."""
-    decay = given.decay[running.now[0].learner]
+    decay = learners.decay[running.now[0].learner]
     into_hidden, into_output = running.into_hidden, running.into_output
-    count(own.both_hidden, own.before_hidden, own.after_hidden, into_hidden, running.active, decay)
-    count(own.both_output, own.before_output, own.after_output, into_output, running.outputs, decay)
-    own.steps[0] = decay * own.steps[0] + F1
+    count(state.both_hidden, state.before_hidden, state.after_hidden, into_hidden, running.active, decay)
+    count(state.both_output, state.before_output, state.after_output, into_output, running.outputs, decay)
+    state.steps[0] = decay * state.steps[0] + F1
 
 
 @called
@@ -125,21 +125,21 @@ def change(weights, exists, both, before, after, always, coefficients, first, m,
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Change every weight by its trace, as m selects the coefficients, then normalise."""
     now = running.now[0]
-    m = 1 if heard(own, running) else 0
-    eta, taken, always = given.eta[now.learner], np.float32(now.step), own.steps[0]
-    coefficients = given.coefficients[now.learner]
+    m = 1 if heard(state, running) else 0
+    eta, taken, always = learners.eta[now.learner], np.float32(now.step), state.steps[0]
+    coefficients = learners.coefficients[now.learner]
     change(
-        running.hidden, running.hidden_exists, own.both_hidden, own.before_hidden, own.after_hidden, always,
-        coefficients, 0, m, eta, taken,
+        running.hidden, running.hidden_exists, state.both_hidden, state.before_hidden, state.after_hidden,
+        always, coefficients, 0, m, eta, taken,
     )  # fmt: skip
     change(
-        running.output, running.output_exists, own.both_output, own.before_output, own.after_output, always,
-        coefficients, running.hidden.shape[1], m, eta, taken,
+        running.output, running.output_exists, state.both_output, state.before_output, state.after_output,
+        always, coefficients, running.hidden.shape[1], m, eta, taken,
     )  # fmt: skip
     normalise(running)
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, fresh, begin, step, update)

@@ -9,25 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.learners import evolution_strategy
-from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_hill_climbing import perturb, perturbation
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.evolution_strategy import NUMBERS
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import inlined
-from distal.networks.compiled import copy_rows
+from distal.networks.compiled_network import copy_rows
 from distal.networks.network import Network
 
 SMALLEST, LARGEST = evolution_strategy.SMALLEST, evolution_strategy.LARGEST
 
 
-class Given(NamedTuple):
+class Strategies(NamedTuple):
     """The strategies of a batch."""
 
     sigma: Any  # float32 (strategies): at first
     factor: Any  # float32 (strategies)
 
 
-class Own(NamedTuple):
+class StrategyState(NamedTuple):
     """The best weights so far, and the step."""
 
     hidden: Any  # float32, as in `Running`
@@ -37,22 +37,22 @@ class Own(NamedTuple):
     sigma: Any  # float32 (1)
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> Strategies:
     """Return the numbers of strategies."""
     numbers = numbers_of(learners).astype(np.float32)
-    return Given(*(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in Given._fields))
+    return Strategies(*(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in Strategies._fields))
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> StrategyState:
     """Return room for the best weights of a network."""
     hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
-    return Own(hidden, output, np.zeros(1), np.zeros(1, np.bool_), np.zeros(1, np.float32))
+    return StrategyState(hidden, output, np.zeros(1), np.zeros(1, np.bool_), np.zeros(1, np.float32))
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Begin anew."""
-    own.known[0] = False
+    state.known[0] = False
 
 
 @inlined
@@ -65,27 +65,27 @@ def stepped(sigma, factor, success):
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Replace the best if the episode was strictly better, adapt σ, and try noise on the best."""
     now = running.now[0]
     better = True
-    if own.known[0]:
-        better = (now.ep < own.top[0]) != (now.opposite != 0)
-        own.sigma[0] = stepped(own.sigma[0], given.factor[now.learner], better)
+    if state.known[0]:
+        better = (now.ep < state.top[0]) != (now.opposite != 0)
+        state.sigma[0] = stepped(state.sigma[0], learners.factor[now.learner], better)
     else:
-        own.sigma[0] = given.sigma[now.learner]
+        state.sigma[0] = learners.sigma[now.learner]
     if better:
-        copy_rows(own.hidden, running.hidden)
-        copy_rows(own.output, running.output)
-        own.top[0] = now.ep
-    own.known[0] = now.moves == 0
+        copy_rows(state.hidden, running.hidden)
+        copy_rows(state.output, running.output)
+        state.top[0] = now.ep
+    state.known[0] = now.moves == 0
     if now.moves != 0:  # the best weights are measured anew
-        copy_rows(running.hidden, own.hidden)
-        copy_rows(running.output, own.output)
+        copy_rows(running.hidden, state.hidden)
+        copy_rows(running.output, state.output)
         return
     perturbation(running, running.hidden, running.output, now.episode + 1)
-    perturb(running.hidden, own.hidden, own.sigma[0])
-    perturb(running.output, own.output, own.sigma[0])
+    perturb(running.hidden, state.hidden, state.sigma[0])
+    perturb(running.output, state.output, state.sigma[0])
 
 
-compiled = CompiledLearner(given, make, fresh=fresh, update=update)
+compiled = CompiledLearner(packed, make, fresh=fresh, update=update)

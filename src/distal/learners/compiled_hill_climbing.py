@@ -7,24 +7,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.hill_climbing import NUMBERS
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import draw, inlined
 from distal.model.draws import NOISE
-from distal.networks.compiled import copy_rows
+from distal.networks.compiled_network import copy_rows
 from distal.networks.network import Network
 
 SIGMA = NUMBERS.index("sigma")
 
 
-class Given(NamedTuple):
+class Climbers(NamedTuple):
     """The climbers of a batch."""
 
     sigma: Any  # float32 (climbers)
 
 
-class Own(NamedTuple):
+class ClimbState(NamedTuple):
     """The best weights so far."""
 
     hidden: Any  # float32, as in `Running`
@@ -33,21 +33,21 @@ class Own(NamedTuple):
     known: Any  # bool (1): whether there are any
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> Climbers:
     """Return the scales of the noise."""
-    return Given(numbers_of(learners)[:, SIGMA].astype(np.float32))
+    return Climbers(numbers_of(learners)[:, SIGMA].astype(np.float32))
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> ClimbState:
     """Return room for the best weights of a network."""
     hidden, output = (np.zeros(shape[::-1], np.float32) for shape in network.shapes)
-    return Own(hidden, output, np.zeros(1), np.zeros(1, np.bool_))
+    return ClimbState(hidden, output, np.zeros(1), np.zeros(1, np.bool_))
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Begin a new climb."""
-    own.known[0] = False
+    state.known[0] = False
 
 
 @inlined
@@ -67,22 +67,22 @@ def perturb(weights, best, sigma):
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Replace the best if the episode was strictly better, and try noise on the best."""
     now = running.now[0]
-    if not own.known[0] or (now.ep < own.top[0]) != (now.opposite != 0):
-        copy_rows(own.hidden, running.hidden)
-        copy_rows(own.output, running.output)
-        own.top[0] = now.ep
-    own.known[0] = now.moves == 0
+    if not state.known[0] or (now.ep < state.top[0]) != (now.opposite != 0):
+        copy_rows(state.hidden, running.hidden)
+        copy_rows(state.output, running.output)
+        state.top[0] = now.ep
+    state.known[0] = now.moves == 0
     if now.moves != 0:  # the best weights are measured anew
-        copy_rows(running.hidden, own.hidden)
-        copy_rows(running.output, own.output)
+        copy_rows(running.hidden, state.hidden)
+        copy_rows(running.output, state.output)
         return
-    sigma = given.sigma[now.learner]
+    sigma = learners.sigma[now.learner]
     perturbation(running, running.hidden, running.output, now.episode + 1)
-    perturb(running.hidden, own.hidden, sigma)
-    perturb(running.output, own.output, sigma)
+    perturb(running.hidden, state.hidden, sigma)
+    perturb(running.output, state.output, sigma)
 
 
-compiled = CompiledLearner(given, make, fresh=fresh, update=update)
+compiled = CompiledLearner(packed, make, fresh=fresh, update=update)

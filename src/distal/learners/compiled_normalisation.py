@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from distal.model.compiled_draws import F0, F1, called, inlined
 from distal.model.lanes import load8, load32, pointer, root, select, splat32, store
-from distal.networks.compiled import LAYER, NEURON, first_lanes
+from distal.networks.compiled_network import LAYER, NEURON, first_lanes
 
 
 @called

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.compiled_modulation import heard
 from distal.learners.compiled_normalisation import normalise
 from distal.learners.hebbian import COEFFICIENTS, PLUS
@@ -15,18 +15,18 @@ from distal.learners.learner import Learner
 from distal.learners.online_hebbian import NUMBERS
 from distal.model.compiled_draws import called, inlined
 from distal.model.lanes import load8, pointer, select, splat8, store
-from distal.networks.compiled import copy_rows, first_lanes, with_room
+from distal.networks.compiled_network import copy_rows, first_lanes, with_room
 from distal.networks.network import Network
 
 
-class Given(NamedTuple):
+class OnlineCoefficients(NamedTuple):
     """The learners of a batch."""
 
     coefficients: Any  # float32 (learners, 2, 4): A, B, C, D where m = −1, and where it is +1
     eta: Any  # float32 (learners)
 
 
-class Own(NamedTuple):
+class OnlineState(NamedTuple):
     """The weights with which the episode began, m, and the EP of the episode before."""
 
     hidden: Any  # float32, as in `Running`
@@ -40,38 +40,38 @@ class Own(NamedTuple):
     spread: Any  # float32 (16): the change of eight neurons, by pre
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> OnlineCoefficients:
     """Return the coefficients and learning rates of learners."""
     numbers = numbers_of(learners).astype(np.float32)
     plus, minus = np.split(numbers[:, : len(COEFFICIENTS)], [len(PLUS)], axis=1)
     eta = np.ascontiguousarray(numbers[:, NUMBERS.index("eta")])
-    return Given(np.ascontiguousarray(np.stack([minus, plus], axis=1)), eta)
+    return OnlineCoefficients(np.ascontiguousarray(np.stack([minus, plus], axis=1)), eta)
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> OnlineState:
     """Return room for the weights of a network."""
     hidden, output = (shape[::-1] for shape in network.shapes)
-    own = Own(
+    state = OnlineState(
         np.zeros(hidden, np.float32), np.zeros(output, np.float32), np.ones(1, np.int64),
         np.zeros((2, 2), np.float32), np.zeros(1), np.zeros(1, np.bool_), with_room(hidden),
         with_room(output), np.zeros(16, np.float32),
     )  # fmt: skip
-    for exists, mask in zip((own.hidden_exists, own.output_exists), network.synapses(), strict=True):
+    for exists, mask in zip((state.hidden_exists, state.output_exists), network.synapses(), strict=True):
         exists[...] = mask.T
-    return own
+    return state
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Forget the EP of the episode before; the first episode counts as rewarded."""
-    own.known[0], own.m[0] = False, 1
+    state.known[0], state.m[0] = False, 1
 
 
 @inlined
-def begin(own, given, running):
+def begin(state, learners, running):
     """Keep the weights with which the episode begins."""
-    copy_rows(own.hidden, running.hidden)
-    copy_rows(own.output, running.output)
+    copy_rows(state.hidden, running.hidden)
+    copy_rows(state.output, running.output)
 
 
 @called
@@ -91,29 +91,29 @@ def add(weights, exists, sources, neurons, change, spread):
 
 
 @inlined
-def step(own, given, running):
+def step(state, learners, running):
     """Change every weight by the activity of its neurons in this step, then normalise."""
     learner = running.now[0].learner
-    coefficients, eta = given.coefficients[learner, own.m[0]], given.eta[learner]
+    coefficients, eta = learners.coefficients[learner, state.m[0]], learners.eta[learner]
     for k in range(4):
         x, y = np.float32(k >> 1), np.float32(k & 1)
         both, pre, post = coefficients[0] * (y * x), coefficients[1] * x, coefficients[2] * y
-        own.change[k >> 1, k & 1] = eta * (both + pre + post + coefficients[3])
-    add(running.hidden, own.hidden_exists, running.into_hidden, running.active, own.change, own.spread)
-    add(running.output, own.output_exists, running.into_output, running.outputs, own.change, own.spread)
+        state.change[k >> 1, k & 1] = eta * (both + pre + post + coefficients[3])
+    add(running.hidden, state.hidden_exists, running.into_hidden, running.active, state.change, state.spread)
+    add(running.output, state.output_exists, running.into_output, running.outputs, state.change, state.spread)
     normalise(running)
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Keep m for the next episode; the weights carry over."""
-    own.m[0] = 1 if heard(own, running) else 0
+    state.m[0] = 1 if heard(state, running) else 0
 
 
 @inlined
-def began(own, running):
+def began(state, running):
     """Return the weights with which the episode began."""
-    return own.hidden, own.output
+    return state.hidden, state.output
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update, began)
+compiled = CompiledLearner(packed, make, fresh, begin, step, update, began)

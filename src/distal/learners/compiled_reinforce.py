@@ -7,23 +7,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.learner import Learner
 from distal.learners.reinforce import NUMBERS
 from distal.model.compiled_draws import F0, F1, inlined
-from distal.networks.compiled import clear_rows, with_room
+from distal.networks.compiled_network import clear_rows, with_room
 from distal.networks.compiled_softmax import softmax
 from distal.networks.network import Network
 
 
-class Given(NamedTuple):
+class LearningRates(NamedTuple):
     """The learners of a batch."""
 
     eta: Any  # float64 (learners)
     rate: Any  # float64 (learners)
 
 
-class Own(NamedTuple):
+class ReinforceState(NamedTuple):
     """The gradient of an episode, and what is usual."""
 
     gradient: Any  # float32 (columns[1], outputs)
@@ -33,35 +33,37 @@ class Own(NamedTuple):
     known: Any  # bool (1): whether there is a baseline
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> LearningRates:
     """Return the learning rates and the rates of the baselines."""
     numbers = numbers_of(learners)
-    return Given(*(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in Given._fields))
+    return LearningRates(
+        *(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in LearningRates._fields)
+    )
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> ReinforceState:
     """Return room for the gradient of a network."""
     outputs, columns = network.shapes[1]
     one = np.zeros(1), np.zeros(1), np.zeros(1, np.bool_)
-    return Own(np.zeros((columns, outputs), np.float32), with_room(outputs), *one)
+    return ReinforceState(np.zeros((columns, outputs), np.float32), with_room(outputs), *one)
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Forget what is usual."""
-    own.known[0] = False
+    state.known[0] = False
 
 
 @inlined
-def begin(own, given, running):
+def begin(state, learners, running):
     """Begin the gradient anew."""
-    clear_rows(own.gradient)
+    clear_rows(state.gradient)
 
 
 @inlined
-def step(own, given, running):
+def step(state, learners, running):
     """Add the gradient of this step's action."""
-    pull, sources, outputs = own.pull, running.into_output, len(running.outputs)
+    pull, sources, outputs = state.pull, running.into_output, len(running.outputs)
     softmax(running.sums, pull)
     for o in range(outputs):
         pull[o] = -pull[o]
@@ -69,35 +71,35 @@ def step(own, given, running):
     for p in range(len(sources)):
         if sources[p]:
             for o in range(outputs):
-                own.gradient[p, o] += pull[o]
+                state.gradient[p, o] += pull[o]
 
 
 @inlined
-def follow(own, rate, below):
+def follow(state, rate, below):
     """Let the baseline and the usual distance follow an EP that lies so far below; return the advantage."""
     size = abs(below)
-    if own.usual[0] == 0:
-        own.usual[0] = size
+    if state.usual[0] == 0:
+        state.usual[0] = size
     else:
-        own.usual[0] += rate * (size - own.usual[0])
-    own.baseline[0] -= rate * below
-    return F0 if own.usual[0] == 0 else np.float32(below / own.usual[0])
+        state.usual[0] += rate * (size - state.usual[0])
+    state.baseline[0] -= rate * below
+    return F0 if state.usual[0] == 0 else np.float32(below / state.usual[0])
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Move the weights into the outputs along the gradient, as far as the EP was better than usual."""
     now = running.now[0]
-    if not own.known[0]:
-        own.known[0], own.baseline[0], own.usual[0] = True, now.ep, 0.0
+    if not state.known[0]:
+        state.known[0], state.baseline[0], state.usual[0] = True, now.ep, 0.0
         return
-    below = own.baseline[0] - now.ep
+    below = state.baseline[0] - now.ep
     if now.opposite != 0:
         below = -below
-    factor = np.float32(given.eta[now.learner]) * follow(own, given.rate[now.learner], below)
-    for p in range(len(own.gradient)):
+    factor = np.float32(learners.eta[now.learner]) * follow(state, learners.rate[now.learner], below)
+    for p in range(len(state.gradient)):
         for o in range(len(running.outputs)):
-            running.output[p, o] += factor * own.gradient[p, o]
+            running.output[p, o] += factor * state.gradient[p, o]
 
 
-compiled = CompiledLearner(given, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, fresh, begin, step, update)

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled import CompiledLearner, numbers_of
 from distal.learners.compiled_evolution_strategy import LARGEST, SMALLEST
 from distal.learners.compiled_hill_climbing import perturbation
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.learners.learner import Learner
 from distal.learners.separable_cma import NUMBERS, Constants, constants
 from distal.model.compiled_draws import F0, F1, called, inlined
 from distal.model.lanes import lane, splat8
-from distal.networks.compiled import copy_rows
 from distal.networks.compiled_logistic import power8
+from distal.networks.compiled_network import copy_rows
 from distal.networks.network import Network
 
 SIGMA = NUMBERS.index("sigma")
-# The places of numbers in `Own.constants`; the first two of `Constants` are no such numbers.
+# The places of numbers in `CmaState.constants`; the first two of `Constants` are no such numbers.
 STEP_RATE, STEP_GAIN, DAMPING, RATE, GAIN, RANK_ONE, RANK_MU, STALLED, LENGTH, LONGEST = range(10)
 
 
-class Given(NamedTuple):
+class Deviations(NamedTuple):
     """The learners of a batch."""
 
     sigma: Any  # float32 (learners): at first
@@ -42,7 +42,7 @@ class Layer(NamedTuple):
     squares: Any
 
 
-class Own(NamedTuple):
+class CmaState(NamedTuple):
     """A distribution, and the generation under way."""
 
     hidden: Layer
@@ -57,17 +57,17 @@ class Own(NamedTuple):
     constants: Any  # float32 (10)
 
 
-def given(learners: Sequence[Learner]) -> Given:
+def packed(learners: Sequence[Learner]) -> Deviations:
     """Return the first scales of the noise."""
-    return Given(np.ascontiguousarray(numbers_of(learners)[:, SIGMA], np.float32))
+    return Deviations(np.ascontiguousarray(numbers_of(learners)[:, SIGMA], np.float32))
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> CmaState:
     """Return room for a distribution over the weights of a network."""
     layers = [Layer(*(np.zeros(shape[::-1], np.float32) for _ in Layer._fields)) for shape in network.shapes]
     c = constants(sum(int(mask.sum()) for mask in network.synapses()))
     numbers = np.array(c[Constants._fields.index("step_rate") :], np.float32)
-    return Own(
+    return CmaState(
         layers[0], layers[1], np.zeros(c.population), np.zeros(c.population, np.bool_),
         np.zeros(c.population, np.int64), np.full(1, -1, np.int64), np.zeros(1, np.float32),
         np.zeros(1, np.float32), c.weights, numbers,
@@ -75,9 +75,9 @@ def make(network: Network) -> Own:
 
 
 @inlined
-def fresh(own, given, running):
+def fresh(state, learners, running):
     """Begin anew: the next weights are the mean."""
-    own.count[0] = -1
+    state.count[0] = -1
 
 
 @inlined
@@ -182,55 +182,55 @@ def draw_from(layer, weights, exists, sigma):
 
 
 @inlined
-def move(own, running):
+def move(state, running):
     """Move the distribution by the generation that is complete."""
-    c, first = own.constants, running.now[0].episode + 1 - len(own.eps)
-    mirror(own.eps, own.opposite)
-    rank(own.eps, own.ranked)
-    clear_steps(own.hidden)
-    clear_steps(own.output)
-    for k in range(len(own.weights)):
-        perturbation(running, own.hidden.noise, own.output.noise, first + own.ranked[k])
-        add(own.hidden, own.weights[k])
-        add(own.output, own.weights[k])
-    sigma, left = own.sigma[0], F1 - c[STEP_RATE]
-    step_on(own.hidden, sigma, c[STEP_RATE], c[STEP_GAIN])
-    step_on(own.output, sigma, c[STEP_RATE], c[STEP_GAIN])
-    total = squared(own.output, running.output_exists, squared(own.hidden, running.hidden_exists, F0))
+    c, first = state.constants, running.now[0].episode + 1 - len(state.eps)
+    mirror(state.eps, state.opposite)
+    rank(state.eps, state.ranked)
+    clear_steps(state.hidden)
+    clear_steps(state.output)
+    for k in range(len(state.weights)):
+        perturbation(running, state.hidden.noise, state.output.noise, first + state.ranked[k])
+        add(state.hidden, state.weights[k])
+        add(state.output, state.weights[k])
+    sigma, left = state.sigma[0], F1 - c[STEP_RATE]
+    step_on(state.hidden, sigma, c[STEP_RATE], c[STEP_GAIN])
+    step_on(state.output, sigma, c[STEP_RATE], c[STEP_GAIN])
+    total = squared(state.output, running.output_exists, squared(state.hidden, running.hidden_exists, F0))
     length = root(total)
-    own.young[0] = own.young[0] * (left * left)
-    moving = length < c[LONGEST] * root(F1 - own.young[0])
-    widen(own.hidden, c, moving)
-    widen(own.output, c, moving)
+    state.young[0] = state.young[0] * (left * left)
+    moving = length < c[LONGEST] * root(F1 - state.young[0])
+    widen(state.hidden, c, moving)
+    widen(state.output, c, moving)
     growth = c[DAMPING] * (length / c[LENGTH] - F1)
     change = lane(power8(splat8(min(abs(growth), F1))), 0)
     following = sigma / change if growth > F0 else sigma * change
-    own.sigma[0] = min(max(following, min(sigma, SMALLEST)), LARGEST)
+    state.sigma[0] = min(max(following, min(sigma, SMALLEST)), LARGEST)
 
 
 @inlined
-def update(own, given, running):
+def update(state, learners, running):
     """Record the network's EP, move the distribution after a generation, and draw the next network."""
     now = running.now[0]
-    if own.count[0] < 0:
-        start(own.hidden, running.hidden)
-        start(own.output, running.output)
-        left = F1 - own.constants[STEP_RATE]
-        own.sigma[0], own.young[0], own.count[0] = given.sigma[now.learner], left * left, 0
+    if state.count[0] < 0:
+        start(state.hidden, running.hidden)
+        start(state.output, running.output)
+        left = F1 - state.constants[STEP_RATE]
+        state.sigma[0], state.young[0], state.count[0] = learners.sigma[now.learner], left * left, 0
     else:
-        own.eps[own.count[0]], own.opposite[own.count[0]] = now.ep, now.opposite != 0
-        own.count[0] += 1
-        if own.count[0] == len(own.eps):
-            move(own, running)
-            own.count[0] = 0
+        state.eps[state.count[0]], state.opposite[state.count[0]] = now.ep, now.opposite != 0
+        state.count[0] += 1
+        if state.count[0] == len(state.eps):
+            move(state, running)
+            state.count[0] = 0
     if now.moves != 0:  # the mean is measured, and is the first of another distribution
-        copy_rows(running.hidden, own.hidden.mean)
-        copy_rows(running.output, own.output.mean)
-        own.count[0] = -1
+        copy_rows(running.hidden, state.hidden.mean)
+        copy_rows(running.output, state.output.mean)
+        state.count[0] = -1
         return
-    perturbation(running, own.hidden.noise, own.output.noise, now.episode + 1)
-    draw_from(own.hidden, running.hidden, running.hidden_exists, own.sigma[0])
-    draw_from(own.output, running.output, running.output_exists, own.sigma[0])
+    perturbation(running, state.hidden.noise, state.output.noise, now.episode + 1)
+    draw_from(state.hidden, running.hidden, running.hidden_exists, state.sigma[0])
+    draw_from(state.output, running.output, running.output_exists, state.sigma[0])
 
 
-compiled = CompiledLearner(given, make, fresh=fresh, update=update)
+compiled = CompiledLearner(packed, make, fresh=fresh, update=update)

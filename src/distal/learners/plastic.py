@@ -27,7 +27,7 @@ from distal.learners.shipped import find_learner, name_of
 from distal.model.draws import MAX_COUNT
 from distal.model.settings import Settings, SettingsDict
 from distal.networks import Acting, Episode, Network, Weights, network_for
-from distal.networks.episode import lived
+from distal.networks.episode import run_to_end
 from distal.tasks.sources import AnyTask, task_of
 from distal.tasks.task import Aim, Task, W
 
@@ -172,10 +172,10 @@ class PlasticNetwork:
         heard = number("ep", ep) if reward is None else 0.0 - number("reward", reward)
         self._learn(self._under_way().ended(heard))
 
-    def live(self, task: Aim[W]) -> Episode[W]:
+    def run_episode(self, task: Aim[W]) -> Episode[W]:
         """Run the next episode in a task, learn from it, and return it."""
         self.start_episode()
-        episode = lived(self._under_way(), task)
+        episode = run_to_end(self._under_way(), task)
         self._learn(episode)
         return episode
 
@@ -334,9 +334,9 @@ def episodes(
     )
     phases = len(aim.phases) or None
     trial = Trial(seed, resample, None if phases is None else aim.every, phases)
-    return _living(PlasticNetwork.in_trial(one, network, trial), aim)
+    return _endless(PlasticNetwork.in_trial(one, network, trial), aim)
 
 
-def _living(plastic: PlasticNetwork, task: Aim[W]) -> Iterator[Episode[W]]:
+def _endless(plastic: PlasticNetwork, task: Aim[W]) -> Iterator[Episode[W]]:
     while True:
-        yield plastic.live(task)
+        yield plastic.run_episode(task)

@@ -11,7 +11,8 @@ import numpy as np
 
 from distal.model.compiled_draws import F0, inlined
 from distal.model.lanes import load8, load32, lowest_bit, mask_bits, pointer, select, splat8, splat32, store
-from distal.networks.compiled import (
+from distal.networks.compiled_logistic import logistic8
+from distal.networks.compiled_network import (
     BINARY,
     CURRENT,
     PREVIOUS,
@@ -20,11 +21,10 @@ from distal.networks.compiled import (
     clear,
     with_room,
 )
-from distal.networks.compiled_logistic import logistic8
 from distal.networks.network import Network
 
 
-class Own(NamedTuple):
+class RecurrentState(NamedTuple):
     """The state of the network between two steps, and the sums of a step."""
 
     came: Any  # uint8 (hidden + outputs): which hidden neurons and outputs were active in the step before
@@ -32,17 +32,17 @@ class Own(NamedTuple):
     sums: Any  # float32 (hidden): those of the hidden neurons
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> RecurrentState:
     """Return the arrays of a network."""
     hidden = network.hidden
-    return Own(with_room(hidden + network.outputs, np.uint8), with_room(hidden), with_room(hidden))
+    return RecurrentState(with_room(hidden + network.outputs, np.uint8), with_room(hidden), with_room(hidden))
 
 
 @inlined
-def begin(own, running):
+def begin(state, running):
     """Nothing is active before the first step."""
-    clear(own.came)
-    clear(own.passed_on)
+    clear(state.came)
+    clear(state.passed_on)
 
 
 @inlined
@@ -68,14 +68,14 @@ def sum32(weights, row, width, active, first, last):
 
 
 @inlined
-def step(own, running):
+def step(state, running):
     """Compute the hidden neurons, and the sums of the outputs."""
     into_hidden, into_output = pointer(running.hidden), pointer(running.output)
     hidden = len(running.active)
     feed, outputs = len(running.bits) + 1, len(running.outputs)
-    neurons, bits, came = running.codes.neurons, pointer(running.bits), pointer(own.came)
+    neurons, bits, came = running.codes.neurons, pointer(running.bits), pointer(state.came)
     alpha_h, alpha_o = splat32(running.scales[0]), splat32(running.scales[1])
-    sums, passed_on, active = pointer(own.sums), pointer(own.passed_on), pointer(running.active)
+    sums, passed_on, active = pointer(state.sums), pointer(state.passed_on), pointer(running.active)
     feedback = hidden + outputs
     for at in range(0, hidden, 32):
         bias, row = (feed - 1) * hidden + at, feed * hidden + at
@@ -116,27 +116,27 @@ def copy32(into, first, numbers, count):
 
 
 @inlined
-def note_into_hidden(own, running):
+def note_into_hidden(state, running):
     """Note what is active at the synapses of the hidden neurons."""
     feed = len(running.bits) + 1
     copy32(running.into_hidden, 0, running.bits, feed - 1)
     running.into_hidden[feed - 1] = 1
-    copy32(running.into_hidden, feed, own.came, len(own.came))
+    copy32(running.into_hidden, feed, state.came, len(state.came))
 
 
 @inlined
-def sources(own, running):
+def sources(state, running):
     """Note what was active at the synapses of this step, as traces pair it, and keep it for the next step."""
     trace_pre, hidden = running.codes.trace_pre, len(running.active)
     if trace_pre == PREVIOUS:
-        note_into_hidden(own, running)
-    copy32(own.came, 0, running.active, hidden)
+        note_into_hidden(state, running)
+    copy32(state.came, 0, running.active, hidden)
     for o in range(len(running.outputs)):
-        own.came[hidden + o] = running.outputs[o]
+        state.came[hidden + o] = running.outputs[o]
     copy32(running.into_output, 0, running.active, hidden)
     running.into_output[hidden] = 1
     if trace_pre == CURRENT:
-        note_into_hidden(own, running)
+        note_into_hidden(state, running)
 
 
 compiled = CompiledNetwork(make, begin, step, sources)

@@ -9,25 +9,25 @@ import numpy as np
 from distal.model.compiled_draws import F0, inlined
 from distal.model.lanes import load8, pointer, splat8, store
 from distal.networks import compiled_recurrent
-from distal.networks.compiled import CompiledNetwork, action_word, clear, strongest, with_room
 from distal.networks.compiled_logistic import power8
+from distal.networks.compiled_network import CompiledNetwork, action_word, clear, strongest, with_room
 from distal.networks.network import Network
 
 UNIT = np.float32(2.0**-24)
 
 
-class Own(NamedTuple):
+class SoftmaxState(NamedTuple):
     """The state of the network between two steps, the sums of a step, and the probabilities of actions."""
 
-    came: Any  # as in `compiled_recurrent.Own`
+    came: Any  # as in `compiled_recurrent.RecurrentState`
     passed_on: Any
     sums: Any
     chances: Any  # float32 (outputs)
 
 
-def make(network: Network) -> Own:
+def make(network: Network) -> SoftmaxState:
     """Return the arrays of a network."""
-    return Own(*compiled_recurrent.make(network), with_room(network.outputs))
+    return SoftmaxState(*compiled_recurrent.make(network), with_room(network.outputs))
 
 
 @inlined
@@ -43,9 +43,9 @@ def softmax(sums, chances):
 
 
 @inlined
-def choose(own, running):
+def choose(state, running):
     """Draw the action; its output alone is active."""
-    chances = own.chances
+    chances = state.chances
     softmax(running.sums, chances)
     share = np.float32(action_word(running) >> np.uint32(8)) * UNIT
     action, below = len(chances) - 1, F0

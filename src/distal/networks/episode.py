@@ -147,10 +147,10 @@ def run_episode(network: Network, weights: Weights, task: Aim[W], seed: int, epi
     instance("task", task, Aim, "a task and its goal, such as Aim(MazeTask(maze), 0)")
     seed, episode = integer("seed", seed, 0, MAX_SEED), integer("episode", episode, 0, MAX_COUNT)
     network.weights(weights.hidden, weights.output)  # refuses those of another shape
-    return lived(Acting(network, weights, seed, episode), task)
+    return run_to_end(Acting(network, weights, seed, episode), task)
 
 
-def lived(acting: Acting, task: Aim[W]) -> Episode[W]:
+def run_to_end(acting: Acting, task: Aim[W]) -> Episode[W]:
     """Let a network act in a task until the episode is over."""
     walk = task.begin(acting.network.settings, acting.number)
     while acting.steps < acting.network.settings.steps and not walk.over:

@@ -33,7 +33,7 @@ def measure(
     return _begin(config, learners, seeds, trials, runner)()
 
 
-class Evaluation:
+class GenerationTrials:
     """The trials of the genotypes that some runs asked for, begun when it is made.
 
     Args:

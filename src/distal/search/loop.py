@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from distal.engines import Runner
 from distal.search.config import Config
-from distal.search.fitness import Evaluation, example
+from distal.search.fitness import GenerationTrials, example
 from distal.search.recorder import Recorder
 from distal.search.results import Evolved
 from distal.search.search import Search, ask_all
@@ -42,7 +42,7 @@ def advance(config: Config, searches: Sequence[Search], runner: Runner) -> Itera
     evaluations = 0
     while searches[0].generation < config.generations:
         asked = ask_all(searches)
-        evaluation = Evaluation(config, searches, asked, runner)
+        evaluation = GenerationTrials(config, searches, asked, runner)
         yield evaluations
         for search, genotypes, fitness in zip(searches, asked, evaluation.fitness(), strict=True):
             search.tell(genotypes, fitness)

@@ -17,7 +17,7 @@ from distal.base.files import PAGE, check_target, write_text
 from distal.base.progress import checked, followed, tell
 from distal.engines import Batch, Progress, Runner, pace, reference
 from distal.engines.batch import named_in_errors
-from distal.engines.compiled import COMPILED_INPUTS, COMPILED_OUTPUTS
+from distal.engines.compiled_engine import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.evaluation.trials import batch_of, checked_numbers, chosen_task, settings_in, tell_ignored
 from distal.evaluation.usage import Tally
 from distal.learners import Learner, find_learner, name_of

@@ -40,7 +40,7 @@ _EVOLVED_NAMES = {"dsp": "DSP rules", "hc": "hill climbing"}
 
 
 @dataclass(frozen=True)
-class Line:
+class PaperNumber:
     """One of the paper's numbers, ours, and how they compare.
 
     Attributes:
@@ -98,7 +98,7 @@ class Line:
         return self.low <= self.paper <= self.high
 
 
-def agreement(lines: Iterable[Line]) -> str:
+def agreement(lines: Iterable[PaperNumber]) -> str:
     """Return the number of lines that agree, of all that are judged."""
     judged = [line for line in lines if line.verdict not in ("", "not run")]
     agree = sum(line.verdict == "agrees" for line in judged)
@@ -108,15 +108,15 @@ def agreement(lines: Iterable[Line]) -> str:
     )
 
 
-def compare(result: Reproduction) -> list[Line]:
+def compare(result: Reproduction) -> list[PaperNumber]:
     """Return every number of the paper with ours."""
     paper, size, found = paper_results(), result.scale, result.appendix
     perfect = result.maze.perfect
     runs = paper["evolution_100_episodes"]["runs"]
     other = other_elites(result.elites)
     trials, episodes = result.episodes["dsp"].shape
-    sections: list[tuple[str, Iterable[Line]]] = [
-        ("The maze", [Line("perfect agent: mean distance from the start", paper["perfect_agent"], perfect)]),
+    sections: list[tuple[str, Iterable[PaperNumber]]] = [
+        ("The maze", [PaperNumber("perfect agent: mean distance from the start", paper["perfect_agent"], perfect)]),
         (f"Evolution at 100 episodes ({runs} runs in the paper, {size.runs} here)", _evolution(result)),
         (f"Elites {other}: the same evolutions with the other reading, not counted", _otherwise(result)),
         (f"The best of each, {result.trials} trials of 100 episodes", _after_100(result)),
@@ -138,43 +138,43 @@ def compare(result: Reproduction) -> list[Line]:
 
 def _shown(
     what: str, ours: float | str, ends: Ends = _NO_ENDS, paper: Any = _NOT_REPORTED, **more: Any
-) -> Line:
+) -> PaperNumber:
     """Return a value that is shown and not judged; for most of them the paper reports none."""
-    return Line(what, paper, ours, *ends, kind="ours", **more)
+    return PaperNumber(what, paper, ours, *ends, kind="ours", **more)
 
 
-def _ours(what: str, values: NDArray[Any]) -> Line:
+def _ours(what: str, values: NDArray[Any]) -> PaperNumber:
     """Return a mean that the paper does not report."""
     return _shown(what, float(values.mean()), interval(values))
 
 
 def _mean_and_deviation(
     what: str, paper: list[float], values: NDArray[Any] | None, kind: str = "mean"
-) -> Iterator[Line]:
+) -> Iterator[PaperNumber]:
     """Yield mean and standard deviation over runs; None: not run."""
     runs = paper_results()["evolution_100_episodes"]["runs"]
     mean, spread = f"{what}: mean over runs", f"{what}: standard deviation"
     if values is None:
-        yield Line(mean, paper[0], None, kind=kind)
+        yield PaperNumber(mean, paper[0], None, kind=kind)
     else:
         p = p_means(values, paper[0], runs, paper[1])
         ends = interval(values)
-        yield Line(mean, paper[0], float(values.mean()), *ends, kind=kind, chance_of_difference=p)
+        yield PaperNumber(mean, paper[0], float(values.mean()), *ends, kind=kind, chance_of_difference=p)
     if values is None or len(values) < 2:
-        yield Line(spread, paper[1], None, kind=kind)
+        yield PaperNumber(spread, paper[1], None, kind=kind)
     else:
         ours = float(deviation(values))
         p = p_deviations(ours, len(values), paper[1], runs)
         ends = interval(values, deviation)
-        yield Line(spread, paper[1], ours, *ends, kind=kind, chance_of_difference=p)
+        yield PaperNumber(spread, paper[1], ours, *ends, kind=kind, chance_of_difference=p)
 
 
-def _beat_chance(name: str, fresh: Sequence[Fresh], note: str) -> Line:
+def _beat_chance(name: str, fresh: Sequence[Fresh], note: str) -> PaperNumber:
     beats = sum(bool(one.beats_chance) for one in fresh)
     return _shown(f"{name}: how many beat chance", f"{beats} of {len(fresh)}", note=note)
 
 
-def _beside_chance(name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
+def _beside_chance(name: str, fresh: tuple[Fresh, ...]) -> Iterator[PaperNumber]:
     """Yield chance in the fresh trials of learners, and the number of learners that beat it."""
     chance = np.array([one.chance for one in fresh if one.chance is not None])
     if len(chance) == len(fresh):  # version 0.1 did not measure it
@@ -182,7 +182,7 @@ def _beside_chance(name: str, fresh: tuple[Fresh, ...]) -> Iterator[Line]:
         yield _beat_chance(name, fresh, f"lower on fresh trials with p < {SIGNIFICANT}, paired t-test")
 
 
-def _test_lines(what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[Line]:
+def _test_lines(what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) -> Iterator[PaperNumber]:
     """Yield a rank-sum test and its effect size.
 
     p-values agree if they fall on the same side of 0.05 and, where significant, for
@@ -192,17 +192,17 @@ def _test_lines(what: str, paper: float, dsp: NDArray[Any], hc: NDArray[Any]) ->
     same = (p < SIGNIFICANT) == (paper < SIGNIFICANT)
     agrees = same and (p >= SIGNIFICANT or superiority(dsp, hc) > 0.5)
     note = f"{len(dsp)} values against {len(hc)}, means {dsp.mean():.2f} and {hc.mean():.2f}"
-    yield Line(f"{what}: p", paper, p, kind="p", note=note, agrees=agrees)
+    yield PaperNumber(f"{what}: p", paper, p, kind="p", note=note, agrees=agrees)
     yield _superiority_line(dsp, hc)
 
 
-def _superiority_line(dsp: NDArray[Any], hc: NDArray[Any], of: str = "") -> Line:
+def _superiority_line(dsp: NDArray[Any], hc: NDArray[Any], of: str = "") -> PaperNumber:
     value = superiority(dsp, hc)
     ends = superiority_interval(dsp, hc) if 0 < value < 1 else _NO_ENDS  # else all draws are alike
     return _shown(f"probability that DSP is better (lower) than hill climbing{of}", value, ends)
 
 
-def _against_chance(dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
+def _against_chance(dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[PaperNumber]:
     """Yield a test of the best rule against chance, which has the same trials, and its effect size."""
     note = f"{len(dsp)} pairs, means {dsp.mean():.2f} and {chance.mean():.2f}"
     yield _shown("paired t-test, DSP against chance: p", paired(dsp, chance), written="p", note=note)
@@ -211,11 +211,11 @@ def _against_chance(dsp: NDArray[Any], chance: NDArray[Any]) -> Iterator[Line]:
     yield _shown(what, paired_superiority(dsp, chance), interval(better), written="share")
 
 
-def _reached(name: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> Line:
+def _reached(name: str, paper: float | str, eps: NDArray[np.int32], result: Reproduction) -> PaperNumber:
     reached = eps < result.settings.steps
     k, n = int(reached.sum()), len(reached)
     p = None if isinstance(paper, str) else p_shares(k, n, round(paper * PAPER_TRIALS), PAPER_TRIALS)
-    return Line(
+    return PaperNumber(
         f"{name}: trials that reached the goal", paper, k / n, *share_interval(k, n),
         kind="ours" if p is None else "share", written="share", note=f"{k} of {n}", chance_of_difference=p,
     )  # fmt: skip
@@ -224,7 +224,7 @@ def _reached(name: str, paper: float | str, eps: NDArray[np.int32], result: Repr
 # ------------------------------------------------------------------ sections
 
 
-def _evolution(result: Reproduction) -> Iterator[Line]:
+def _evolution(result: Reproduction) -> Iterator[PaperNumber]:
     paper = paper_results()["evolution_100_episodes"]
     for kind, name in _EVOLVED_NAMES.items():
         best = result.evolved[kind].best.T if kind in result.evolved else {0: None, -1: None}
@@ -240,7 +240,7 @@ def _evolution(result: Reproduction) -> Iterator[Line]:
         )
         yield from _test_lines(what, paper["wilcoxon_p"], dsp, hc)
     else:
-        yield Line(f"{what}: p", paper["wilcoxon_p"], None, kind="p")
+        yield PaperNumber(f"{what}: p", paper["wilcoxon_p"], None, kind="p")
     for kind, name in _EVOLVED_NAMES.items():
         whose = "winners re-measured" if kind in result.evolved else "the published ones"
         yield _ours(f"{name}, {whose} on fresh trials: mean", _fitness(result.fresh[kind]))
@@ -255,7 +255,7 @@ def _fitness(fresh: tuple[Fresh, ...]) -> NDArray[np.float64]:
     return np.array([one.fitness for one in fresh])
 
 
-def _otherwise(result: Reproduction) -> Iterator[Line]:
+def _otherwise(result: Reproduction) -> Iterator[PaperNumber]:
     """Yield the same evolutions with the other reading of elites."""
     paper = paper_results()["evolution_100_episodes"]
     for kind, evolved in result.otherwise.items():
@@ -267,7 +267,7 @@ def _otherwise(result: Reproduction) -> Iterator[Line]:
         yield from _beside_chance(name, fresh)
 
 
-def _after_100(result: Reproduction) -> Iterator[Line]:
+def _after_100(result: Reproduction) -> Iterator[PaperNumber]:
     paper = paper_results()["best_100_episodes"]
     for kind, name in NAMES.items():
         reported = paper.get(f"{kind}_reached", _NOT_REPORTED)
@@ -282,12 +282,12 @@ def behaviours(result: Reproduction) -> dict[str, Behaviour]:
     return {kind: Behaviour.of(ep, result.settings.steps - 1) for kind, ep in result.episodes.items()}
 
 
-def _every_episode(result: Reproduction) -> Iterator[Line]:
+def _every_episode(result: Reproduction) -> Iterator[PaperNumber]:
     """Yield the numbers of the episodes themselves. Intervals bootstrap whole trials."""
     found = behaviours(result)
     tenth = max(1, result.episodes["dsp"].shape[1] // 10)
 
-    def line(kind: str, what: str, value: float | None, ends: Ends, written: str = "") -> Line:
+    def line(kind: str, what: str, value: float | None, ends: Ends, written: str = "") -> PaperNumber:
         ours = _NOT_REPORTED if value is None else value
         return _shown(f"{NAMES[kind]}: {what}", ours, ends, written=written)
 
@@ -324,7 +324,7 @@ def _retained_interval(reached: NDArray[np.bool_], first: NDArray[np.int64]) -> 
     return interval(np.arange(len(trials)), share)
 
 
-def _long_test(result: Reproduction, mark: int) -> Iterator[Line]:
+def _long_test(result: Reproduction, mark: int) -> Iterator[PaperNumber]:
     """Yield the tests after `mark` episodes; shorter ones are shown with the paper's numbers, not judged."""
     paper, at = paper_results()[f"best_{mark}_episodes"], min(mark, result.scale.episodes)
     names = {"dsp": "DSP", "hc": "hill climbing", "dsp_resampled": "resampled DSP"}
@@ -339,7 +339,9 @@ def _long_test(result: Reproduction, mark: int) -> Iterator[Line]:
             )
         p = p_means(values, paper[which], PAPER_TRIALS)
         mean, ends = float(values.mean()), interval(values)
-        found.append(Line(f"{name}: fitness", paper[which], mean, *ends, note=note, chance_of_difference=p))
+        found.append(
+            PaperNumber(f"{name}: fitness", paper[which], mean, *ends, note=note, chance_of_difference=p)
+        )
     for which, name in names.items():
         k, n = map(int, (paper.get(f"{which}_reached") or paper["reached_all_three"]).split("/"))
         found.append(_reached(name, k / n, eps[which], result))
@@ -371,7 +373,7 @@ def overtakes(one: NDArray[np.float64], other: NDArray[np.float64]) -> int | Non
     return None if above[-1] == len(one) - 1 else int(above[-1]) + 2
 
 
-def _crossings(result: Reproduction) -> Iterator[Line]:
+def _crossings(result: Reproduction) -> Iterator[PaperNumber]:
     mean = {test: result.best_curve(test).mean(axis=0) for test in result.curves}
     kind = "text" if result.scale.episodes >= EPISODES else "ours"  # shorter curves are shown, not judged
 
@@ -381,30 +383,30 @@ def _crossings(result: Reproduction) -> Iterator[Line]:
     at = overtakes(mean["hc"], mean["dsp"])
     near = at is not None and 2_500 <= at <= 10_000  # within a factor of two
     what = "episode from which hill climbing stays ahead of plain DSP"
-    yield Line(what, "about 5,000", episode(at), kind=kind, agrees=near)
+    yield PaperNumber(what, "about 5,000", episode(at), kind=kind, agrees=near)
     at = overtakes(mean["hc"], mean["dsp_resampled"])
     what = "episode from which hill climbing stays ahead of resampled DSP"
-    yield Line(what, "never", episode(at), kind=kind, agrees=at is None)
+    yield PaperNumber(what, "never", episode(at), kind=kind, agrees=at is None)
     plain, resampled = mean["hc"][-1], mean["hc_resampled"][-1]
     worse, note = bool(resampled > plain), f"{resampled:.2f} against {plain:.2f} at the end"
     what = "resampled hill climbing is worse than plain"
-    yield Line(what, "yes", "yes" if worse else "no", kind=kind, note=note, agrees=worse)
+    yield PaperNumber(what, "yes", "yes" if worse else "no", kind=kind, note=note, agrees=worse)
     for test, name in (("dsp", "plain DSP"), ("dsp_resampled", "resampled DSP"), ("hc", "hill climbing")):
         at = overtakes(mean[test], mean["chance_hc" if test == "hc" else "chance"])
         yield _shown(f"chance: episode from which {name} stays ahead of it", episode(at))
 
 
-def _appendix(result: Reproduction) -> Iterator[Line]:
+def _appendix(result: Reproduction) -> Iterator[PaperNumber]:
     """Yield the paper's fifteen rules, which are judged, and numbers of all fifteen."""
     found = result.appendix
     for row in found.rows:
         ours = row.ours
-        yield Line(
+        yield PaperNumber(
             f"{row.rule}: fitness", row.paper, ours.value, ours.low, ours.high,
             kind="mean" if found.judged else "ours", chance_of_difference=row.p,
         )  # fmt: skip
 
-    def shown(what: str, value: Interval, **more: Any) -> Line:
+    def shown(what: str, value: Interval, **more: Any) -> PaperNumber:
         return _shown(what, value.value, (value.low, value.high), **more)
 
     note = "our trials redrawn within each rule, the paper's numbers left as they are"

@@ -1,6 +1,7 @@
 """The paper's appendix: the fitness that it reports for its fifteen rules, and ours, rule by rule.
 
-These fifteen numbers do not depend on our evolutions, only on the maze and the readings.
+Fifteen numbers that no evolution of ours decides: they depend on the maze and on the
+readings alone. `plans.reproduce` runs the trials.
 """
 
 from __future__ import annotations

@@ -29,8 +29,8 @@ from distal.studies.beyond_plan import (
     Question,
     World,
 )
+from distal.studies.finished import Finished
 from distal.studies.intervals import Corrected, Curve, Interval, curve_points
-from distal.studies.records import Finished
 from distal.studies.stages import best_winner
 from distal.studies.study import Scale
 from distal.tasks.switching import BACK
@@ -134,7 +134,7 @@ def curve(world: World, ep: EPs, scale: Scale) -> Curve:
 
 
 @dataclass(frozen=True)
-class Row(Record):
+class InWorld(Record):
     """A learner in a world, and its chance, whose numbers begin with `chance_`."""
 
     values: dict[str, Interval]
@@ -143,7 +143,7 @@ class Row(Record):
     chance_curve: Curve
 
     @classmethod
-    def of(cls, world: World, ep: EPs, by_chance: EPs, scale: Scale) -> Row:
+    def of(cls, world: World, ep: EPs, by_chance: EPs, scale: Scale) -> InWorld:
         """Sum up the EPs (trials, episodes) of a learner, and of chance in the same trials."""
         values, numbers = _sums(world, ep, scale)
         other_values, other_numbers = _sums(world, by_chance, scale)
@@ -170,7 +170,7 @@ class Row(Record):
                     unit_interval(name, end)
 
 
-def gain(row: Row, perfect: float) -> float | None:
+def gain(row: InWorld, perfect: float) -> float | None:
     """Return the share of the way from chance to a perfect agent; None if chance is perfect."""
     left = row.values[f"{CHANCE}_{BEST}"].value - perfect
     return (row.values[f"{CHANCE}_{BEST}"].value - row.values[BEST].value) / left if left > 0 else None
@@ -204,7 +204,7 @@ class QuestionOutcome(Record):
     """
 
     question: Question
-    rows: dict[str, Row]
+    rows: dict[str, InWorld]
     comparisons: dict[Pair, Corrected]
     runs: dict[str, dict[str, tuple[float, ...]]]
 

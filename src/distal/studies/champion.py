@@ -26,8 +26,8 @@ from distal.engines.batch import EPs
 from distal.learners import Learner, embedded, from_embedded
 from distal.model.draws import MAX_COUNT
 from distal.search.results import Fresh
+from distal.studies.finished import Seed
 from distal.studies.prizes import PRIZES
-from distal.studies.records import Seed
 from distal.studies.report import Report, Sheet, Text
 
 RULE, RECORD = "champion.json", "record.json"

@@ -113,7 +113,7 @@ class Corrected(Gap):
 
 
 @dataclass(frozen=True)
-class Measured(Record):
+class Scores(Record):
     """A learner after some episodes, and chance in the same trials with the learner's own scales.
 
     `retained` is the share of the episodes after a trial's first success that succeeded again;
@@ -130,7 +130,7 @@ class Measured(Record):
     chance_retained: Share | None
 
     @classmethod
-    def of(cls, ep: EPs, by_chance: EPs, episodes: int, target: float) -> Measured:
+    def of(cls, ep: EPs, by_chance: EPs, episodes: int, target: float) -> Scores:
         """Sum up the EPs (trials, episodes) of a learner and of chance."""
         own, other = (eps[:, :episodes] for eps in (ep, by_chance))
         best, chance = own.min(axis=1), other.min(axis=1)

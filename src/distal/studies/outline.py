@@ -53,7 +53,7 @@ def grouped(plan: Iterable[Stage], progress: Callable[[Event], None]) -> Callabl
     return hear
 
 
-class Work:
+class Effort:
     """The work of stages, counted in estimated seconds: an episode of one costs more than of another.
 
     Args:
@@ -103,7 +103,7 @@ def followed(
     if given is not LINES and (given is not None or not terminal.on_terminal()):
         yield grouped(plan, given) if given else None
         return
-    stages, work = list(outline(plan)), Work(seconds())
+    stages, work = list(outline(plan)), Effort(seconds())
     episodes = sum(stage.episodes for stage in stages)
     with terminal.followed(
         given, name, episodes, lambda: work.count.seconds, about=counted(len(stages), "stage"),

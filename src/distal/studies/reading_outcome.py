@@ -20,8 +20,8 @@ from distal.model.settings import Settings
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.search.results import Evolved, Fresh
 from distal.studies.appendix import in_the_paper
+from distal.studies.finished import Finished
 from distal.studies.reading_tests import Fifteen, Likelihood, Pairing
-from distal.studies.records import Finished
 from distal.studies.study import Scale
 
 EPISODES = 100  # of every trial, as in the paper's evolutions; the appendix test has more

@@ -17,7 +17,7 @@ from distal.learners.shipped import NUMBERS
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
-from distal.studies.agreement import Line, agreement, behaviours, compare
+from distal.studies.agreement import PaperNumber, agreement, behaviours, compare
 from distal.studies.appendix import EPISODES, NARROW
 from distal.studies.report import Block, Folded, Report, Sheet, Text, run_sheet
 from distal.studies.reproduction import RESAMPLE, TESTS, Reproduction, other_elites
@@ -96,7 +96,7 @@ class ReproductionReport(Report[Reproduction]):
     more: ClassVar[tuple[str, ...]] = ("evolved_rules.json",)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[PaperNumber]:
         """The paper's numbers with ours; their bootstrap intervals take a moment."""
         return compare(self.outcome)
 
@@ -237,19 +237,19 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
 # ------------------------------------------------------------------ tables
 
 
-def _summary_table(lines: list[Line]) -> Sheet:
+def _summary_table(lines: list[PaperNumber]) -> Sheet:
     """Return the paper's numbers with ours."""
     return _lines_table("summary", "The paper’s numbers and ours", _HOW, lines)
 
 
-def _lines_table(name: str, title: str, caption: str, lines: Sequence[Line]) -> Sheet:
+def _lines_table(name: str, title: str, caption: str, lines: Sequence[PaperNumber]) -> Sheet:
     columns = ("section", "what", "paper", "ours", "interval", "difference", "verdict", "note")
     tones = {"agrees": "good", **dict.fromkeys(("differs", "ours lower", "ours higher"), "bad")}
     rows = list(map(_cells, lines))
     return Sheet(title, caption, columns, rows, name, grouped=True, tones=tones)
 
 
-def _appendix_table(result: Reproduction, lines: list[Line]) -> Sheet:
+def _appendix_table(result: Reproduction, lines: list[PaperNumber]) -> Sheet:
     """Return the paper's fifteen rules, in its order: the paper's number, ours, chance and variants."""
     found = result.appendix
     verdicts = {line.what: line.verdict for line in lines}
@@ -319,7 +319,7 @@ def _discrete_table(result: Reproduction) -> Sheet:
     return Sheet("The rules: changes of the weights", caption, columns, rows, "rules_discrete", folded=True)
 
 
-def _cells(line: Line) -> list[str]:
+def _cells(line: PaperNumber) -> list[str]:
     """Return the cells of a line: section, name, paper, ours, interval, difference, verdict, note."""
     form = line.written or line.kind
 

@@ -1,7 +1,7 @@
 """A study: a question, the stages that answer it, and a report.
 
 A study is a frozen dataclass whose fields decide its results. It plans its stages (`plan`), runs
-them (`work`), and reports their outcome (`Report`). Folder, memory, estimate, progress and command
+them (`run_stages`), and reports their outcome (`Report`). Folder, memory, estimate, progress and command
 are the same for all studies. A new study is one file that registers its class (`registry.register`).
 """
 
@@ -84,7 +84,7 @@ class Scale:
         return cls(checks.text("scale", given["name"]), **found)
 
 
-class How(TypedDict, total=False):
+class RunOptions(TypedDict, total=False):
     """The arguments of `Study.run`, as the functions of studies pass them on."""
 
     engine: str | Runner | None
@@ -158,7 +158,7 @@ class Study(ABC, Generic[Outcome]):
         """Return the options that decide the results, ready for JSON."""
 
     @abstractmethod
-    def work(self, stages: Stages) -> Outcome:
+    def run_stages(self, stages: Stages) -> Outcome:
         """Run all stages that are missing, and return the outcome."""
 
     def asked_with(self, options: Mapping[str, object]) -> Self:
@@ -238,7 +238,7 @@ class Study(ABC, Generic[Outcome]):
         """Run what is missing in an open folder; `progress` as in `run`, or `LINES`, from a command."""
         estimate = partial(self.seconds, runner)
         with followed(progress, self.name, self.plan, estimate, runner.executor) as told:
-            return self.work(Stages(self.plan, self.runner(runner), told, kept))
+            return self.run_stages(Stages(self.plan, self.runner(runner), told, kept))
 
     @property
     def _described(self) -> dict[str, Any]:

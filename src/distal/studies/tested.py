@@ -19,7 +19,7 @@ from distal.learners import Learner
 from distal.model.settings import Settings
 from distal.search.config import Config
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend, title
-from distal.studies.intervals import Curve, Measured
+from distal.studies.intervals import Curve, Scores
 from distal.studies.problems import Problem
 from distal.studies.report import Block, Figure, Heading, Report, Sheet, Text
 from distal.studies.stages import Stages
@@ -83,7 +83,7 @@ class Tested(Record):
     learner: Learner
     run: Count | None
     remeasured: float | None
-    marks: tuple[Measured, ...]
+    marks: tuple[Scores, ...]
     curve: Curve
     chance_curve: Curve
 
@@ -93,7 +93,7 @@ class Tested(Record):
         target: float, **more: Any,
     ) -> Self:  # fmt: skip
         """Sum up the EPs (trials, episodes) of a learner and of its chance."""
-        measured = tuple(Measured.of(ep, by_chance, mark, target) for mark in marks)
+        measured = tuple(Scores.of(ep, by_chance, mark, target) for mark in marks)
         return cls(*who, measured, Curve.of(ep), Curve.of(by_chance), **more)
 
 
@@ -134,7 +134,7 @@ def about(one: Planned) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureLine:
     """A learner in the figure: its label, colour and style."""
 
     label: str
@@ -159,7 +159,7 @@ class ProblemsReport(Report[Study]):
         columns: The number of panels side by side, and of entries of the legend.
     """
 
-    lines: ClassVar[Mapping[str, Line]]
+    lines: ClassVar[Mapping[str, FigureLine]]
     begin: ClassVar[tuple[int, int]] = (1, 10)
     columns: ClassVar[tuple[int, int]] = (3, 3)
 

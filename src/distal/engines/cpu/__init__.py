@@ -22,7 +22,7 @@ from distal.base.checks import InputError, code_for
 from distal.base.memory import available_cores
 from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.compiled import (
+from distal.engines.compiled_engine import (
     COMPILED_OUTPUTS,
     CompiledEngine,
     columns,

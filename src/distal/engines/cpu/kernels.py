@@ -1310,7 +1310,7 @@ def dsp_trials(
 ):
     """Run trials first … last − 1 with DSP rules, or with eligibility traces that do not fade.
 
-    numbers (rules, 4): η, θ, α_h, α_o; own: see `learners.Given`. done[0] counts episodes, done[1] is
+    numbers (rules, 4): η, θ, α_h, α_o; own: see `PackedLearners`. done[0] counts episodes, done[1] is
     the trial at work, done[2] counts steps.
     """
     ws = pointers(space)

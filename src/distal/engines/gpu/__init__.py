@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from distal.base.machine import machine
 from distal.engines.batch import Batch, Trials
-from distal.engines.compiled import CompiledEngine, packed_learners
+from distal.engines.compiled_engine import CompiledEngine, packed_learners
 from distal.engines.engine import Asked, Progress
 from distal.engines.gpu import cards
 from distal.engines.gpu.cards import TO_HOST, cupy
@@ -85,7 +85,7 @@ class Gpu(CompiledEngine):
         layout = Layout(batch.settings.hidden, table.inputs, table.outputs)
         width = len(batch.recorded)
         best = cards.results(len(batch), width)
-        work = _Work(
+        work = _OnCard(
             batch=batch,
             table=table,
             best=best,
@@ -114,7 +114,7 @@ class Gpu(CompiledEngine):
 engine = Gpu()
 
 
-class _Work(NamedTuple):
+class _OnCard(NamedTuple):
     """A batch, and arrays of the host for the results of its trials; weights as they lie in lanes."""
 
     batch: Batch
@@ -124,9 +124,9 @@ class _Work(NamedTuple):
     eps: NDArray[np.int32] | None
     kept: NDArray[np.float32] | None
 
-    def part(self, first: int, last: int) -> _Work:
+    def part(self, first: int, last: int) -> _OnCard:
         """Return trials first … last − 1, with their room."""
-        return _Work(
+        return _OnCard(
             batch=self.batch.part(first, last),
             table=self.table,
             best=self.best[first:last],
@@ -140,7 +140,7 @@ class _Stopped(Exception):  # noqa: N818 - it ends a thread, and nobody else see
     """The other threads have been told to stop."""
 
 
-def _run_on_all(used: tuple[int, ...], work: _Work, progress: Progress | None) -> Iterator[None]:
+def _run_on_all(used: tuple[int, ...], work: _OnCard, progress: Progress | None) -> Iterator[None]:
     """Run a batch on several cards: a thread for each takes one block after another; yield before that.
 
     Progress is told in the thread that called; what is raised there, Ctrl-C included, or on a
@@ -175,7 +175,7 @@ def _run_on_all(used: tuple[int, ...], work: _Work, progress: Progress | None) -
     run_in_threads(jobs, len(used), watch=report, stop=stop.set, poll=_POLL)
 
 
-def _run(card: int, work: _Work, progress: Progress | None) -> Iterator[None]:
+def _run(card: int, work: _OnCard, progress: Progress | None) -> Iterator[None]:
     """Run a batch on the card that this thread uses; yield after each launch, while the card is at work."""
     try:
         with cards.stream_of(card) as stream:
@@ -184,7 +184,7 @@ def _run(card: int, work: _Work, progress: Progress | None) -> Iterator[None]:
         raise cards.out_of_memory() from None
 
 
-def _launches(card: int, stream: Any, work: _Work, progress: Progress | None) -> Iterator[None]:
+def _launches(card: int, stream: Any, work: _OnCard, progress: Progress | None) -> Iterator[None]:
     """Send a batch to the card, slice by slice, and fetch its results; yield after each launch."""
     runtime, batch, table = cupy().cuda.runtime, work.batch, work.table
     learners = packed_learners(batch)

@@ -160,14 +160,14 @@ def out_of_memory() -> InputError:
     )
 
 
-class Taken(NamedTuple):
+class CardMemory(NamedTuple):
     """Memory of a card, and of the host, that stays taken as long as this is there."""
 
     memory: tuple[Any, Any]
     places: dict[str, int]
 
 
-def take(stream: Any, sent: dict[str, NDArray[Any]], empty: dict[str, int]) -> Taken:
+def take(stream: Any, sent: dict[str, NDArray[Any]], empty: dict[str, int]) -> CardMemory:
     """Take memory of the card in one piece, and copy arrays to it in one piece: every request takes its time.
 
     Args:
@@ -187,7 +187,7 @@ def take(stream: Any, sent: dict[str, NDArray[Any]], empty: dict[str, int]) -> T
         room[start : start + size] = np.ascontiguousarray(array).data.cast("B")
     cuda.runtime.memcpyAsync(there.ptr, together.ptr, length, TO_CARD, stream.ptr)
     places = zip((*sent, *empty), starts, strict=False)
-    return Taken((there, together), {name: there.ptr + start for name, start in places})
+    return CardMemory((there, together), {name: there.ptr + start for name, start in places})
 
 
 @lru_cache(maxsize=64)

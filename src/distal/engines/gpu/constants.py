@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from distal.engines.compiled import flags
+from distal.engines.compiled_engine import flags
 from distal.engines.gpu.packing import Layout, in_spot
 from distal.model.draws import ACTION, KEY_STEPS, MULTIPLIERS, NOISE, ROUNDS, SQRT_HALF_BITS, WEIGHTS
 from distal.model.settings import Settings

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.engines.compiled import PackedLearners
+from distal.engines.compiled_engine import PackedLearners
 from distal.networks.recurrent import incoming
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 

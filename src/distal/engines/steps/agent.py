@@ -1,6 +1,6 @@
 """An agent: a network at work, its learner, and the book of its trials, as compiled code sees them.
 
-`parts_of` makes an agent's four acts from the compiled parts of a network and of a learner: they
+`acts_of` makes an agent's four acts from the compiled parts of a network and of a learner: they
 start a trial, begin an episode, take a step and end an episode. `kernels` calls them for the code
 that takes the steps.
 """
@@ -14,12 +14,12 @@ import numpy as np
 
 from distal.engines.batch import Batch
 from distal.engines.steps.encoding import Encoding
-from distal.learners.compiled import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, numbers_of
 from distal.model.compiled_draws import draw_words, inlined
 from distal.model.draws import FLIP
 from distal.model.lanes import pointer
 from distal.networks import Network
-from distal.networks.compiled import CompiledNetwork, Running, copy, fresh_weights
+from distal.networks.compiled_network import CompiledNetwork, Running, copy, fresh_weights
 
 
 class Plan(NamedTuple):
@@ -43,13 +43,13 @@ class Book(NamedTuple):
     output: Any  # float32 (trials, outputs, columns[1])
 
 
-class Agent(NamedTuple):
+class CompiledAgent(NamedTuple):
     """A network at work, its learner, and the book."""
 
     running: Running
-    network: Any  # what the network calls its own
-    learner: Any  # what the learner calls its own
-    given: Any  # the learners of the batch
+    network: Any  # the state of the network
+    learner: Any  # the state of the learner
+    learners: Any  # those of the batch, as arrays
     encoding: Encoding
     plan: Plan
     book: Book
@@ -127,7 +127,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         now.episode = 0
         copy(running.scales, agent.plan.scales[now.learner])
         fresh_weights(running, np.int64(0))
-        forget(agent.learner, agent.given, running)
+        forget(agent.learner, agent.learners, running)
 
     @inlined
     def begin(agent):
@@ -135,7 +135,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         running = agent.running
         running.now[0].step = 0
         begin_network(agent.network, running)
-        begin_learner(agent.learner, agent.given, running)
+        begin_learner(agent.learner, agent.learners, running)
 
     @inlined
     def act(agent):
@@ -146,7 +146,7 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         action = choose(agent.network, running)
         now.action = action
         note_sources(agent.network, running)
-        step_learner(agent.learner, agent.given, running)
+        step_learner(agent.learner, agent.learners, running)
         now.step += 1
         return action
 
@@ -161,14 +161,14 @@ def acts_of(network: CompiledNetwork, learner: CompiledLearner) -> Acts:
         if following < plan.episodes:
             if plan.resample > 0 and following % plan.resample == 0:
                 fresh_weights(running, following)
-                forget(agent.learner, agent.given, running)
+                forget(agent.learner, agent.learners, running)
             else:
                 now.moves = following % plan.phase == 0
                 now.opposite = 0
                 if now.flip > 0:
                     draw_words(pointer(running.words), np.int64(0), now.seed, now.episode, np.int64(FLIP))
                     now.opposite = running.words[0] < now.flip
-                update(agent.learner, agent.given, running)
+                update(agent.learner, agent.learners, running)
         now.episode = following
 
     return Acts(start, begin, act, end)

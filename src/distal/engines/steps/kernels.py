@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
-from distal.engines.steps.agent import Agent, acts_of
+from distal.engines.steps.agent import CompiledAgent, acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
-from distal.learners.compiled import CompiledLearner
+from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
-from distal.networks.compiled import CompiledNetwork
+from distal.networks.compiled_network import CompiledNetwork
 from distal.tasks.compiled_task import CompiledTask
 
 # What kernels are made of, besides the files of the parts themselves.
@@ -37,7 +37,7 @@ SOURCES = (
     "engines/steps/encoding.py",
     "engines/steps/held.py",
     "engines/steps/kernels.py",
-    "learners/compiled.py",
+    "learners/compiled_learner.py",
     "learners/compiled_chance.py",
     "learners/compiled_counts.py",
     "learners/compiled_dsp.py",
@@ -53,7 +53,7 @@ SOURCES = (
     "model/compiled_traces.py",
     "model/draws.py",
     "model/lanes.py",
-    "networks/compiled.py",
+    "networks/compiled_network.py",
     "networks/compiled_logistic.py",
     "networks/compiled_recurrent.py",
     "networks/compiled_softmax.py",
@@ -73,7 +73,7 @@ class Kernels(NamedTuple):
     end: Callable[[int], None]
 
 
-def hold_agent(room: NDArray[np.uint8], agent: Agent) -> None:
+def hold_agent(room: NDArray[np.uint8], agent: CompiledAgent) -> None:
     """Write an agent to the memory of an array, where kernels find it by its address."""
     _holding(typeof(agent))(room, agent)
 
@@ -91,7 +91,7 @@ def _holding(kind: Any) -> Any:
     return made
 
 
-def kernels_for(agent: Agent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
+def kernels_for(agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
     """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
     return _kernels(typeof(agent), network, learner)
 
@@ -132,7 +132,7 @@ OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
 def trials_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
@@ -205,7 +205,7 @@ def _trials(kind, network, learner, reset, step, compiled):
 
 
 def tables_for(
-    agent: Agent, network: CompiledNetwork, learner: CompiledLearner
+    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a table, and what says that it is compiled.
 

@@ -10,13 +10,13 @@ import numpy as np
 from numba import typeof
 
 from distal.engines.batch import Batch
-from distal.engines.steps.agent import Agent, Book, Plan
+from distal.engines.steps.agent import Book, CompiledAgent, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
 from distal.engines.steps.kernels import Kernels, hold_agent, kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
-from distal.networks.compiled import running
+from distal.networks.compiled_network import running
 
 
 class Worker:
@@ -32,11 +32,11 @@ class Worker:
     def __init__(self, batch: Batch, plan: Plan, book: Book, encoding: Encoding) -> None:
         network = network_of(batch)
         parts = part_of(type(network)), part_of(batch.kind)
-        self.agent = Agent(
+        self.agent = CompiledAgent(
             running=running(network),
             network=parts[0].make(network),
             learner=parts[1].make(network),
-            given=parts[1].given(batch.learners),
+            learners=parts[1].packed(batch.learners),
             encoding=encoding,
             plan=plan,
             book=book,

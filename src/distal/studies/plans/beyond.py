@@ -20,7 +20,7 @@ from distal.evaluation.trials import per_goal
 from distal.learners import Learner, chance_for
 from distal.model.draws import child_seed
 from distal.search.results import Evolved
-from distal.studies.beyond_outcome import BeyondStudy, Evolution, QuestionOutcome, Row, scores
+from distal.studies.beyond_outcome import BeyondStudy, Evolution, InWorld, QuestionOutcome, scores
 from distal.studies.beyond_plan import (
     BEYOND,
     CHANCE,
@@ -37,7 +37,7 @@ from distal.studies.beyond_report import BeyondReport
 from distal.studies.intervals import Corrected, Gap
 from distal.studies.registry import register
 from distal.studies.stages import Stage, Stages, evolution_stage
-from distal.studies.study import How, Option, Scale, Scaled
+from distal.studies.study import Option, RunOptions, Scale, Scaled
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Beyond(Scaled[BeyondStudy]):
                 found[name] = Stage(name, title, episodes, test.kind, cost=cost, **seen)
         return list(found.values())
 
-    def work(self, stages: Stages) -> BeyondStudy:
+    def run_stages(self, stages: Stages) -> BeyondStudy:
         """Run all stages that are missing."""
         evolved: dict[str, Evolved] = {}
         outcomes = []
@@ -165,7 +165,7 @@ class Beyond(Scaled[BeyondStudy]):
                     evolved[name] = stages.evolve(f"evolve_{name}", config)
             # All learners of a question have the same trials, so that any two can be compared in pairs.
             seed = child_seed(self.seed, position, 0, BEYOND)
-            outcomes.append(_Trials(stages, self.size, question, seed, evolved).outcome())
+            outcomes.append(_QuestionTrials(stages, self.size, question, seed, evolved).outcome())
         return BeyondStudy(
             scale=self.size, outcomes=tuple(outcomes), **self.made(stages),
             evolutions={name: Evolution.of(one) for name, one in evolved.items()},
@@ -173,7 +173,7 @@ class Beyond(Scaled[BeyondStudy]):
 
 
 @dataclass(frozen=True)
-class _Trials:
+class _QuestionTrials:
     """The trials of a question: the same for all that are tested in a world."""
 
     stages: Stages
@@ -196,7 +196,7 @@ class _Trials:
         rows, own, luck = {}, {}, {}
         for case in self.question.cases:
             ep, by_chance = eps[case.name], by_chances[case.name]
-            rows[case.name] = Row.of(case.world, ep, by_chance, size)
+            rows[case.name] = InWorld.of(case.world, ep, by_chance, size)
             own[case.name] = scores(case.world, ep, size)
             luck[case.name] = scores(case.world, by_chance, size)
         runs = self._runs()
@@ -240,7 +240,7 @@ class _Trials:
         )  # fmt: skip
 
 
-def study_beyond(scale: str = "quick", *, seed: int = 0, **how: Unpack[How]) -> BeyondStudy:
+def study_beyond(scale: str = "quick", *, seed: int = 0, **how: Unpack[RunOptions]) -> BeyondStudy:
     """Test rules beyond the paper: other neurons, networks and mazes, retention, and moving goals.
 
     `write_report` writes the report.

@@ -241,7 +241,7 @@ class Champions(Study[Champion]):
 
     # ------------------------------------------------------------------ the work
 
-    def work(self, stages: Stages) -> Champion:
+    def run_stages(self, stages: Stages) -> Champion:
         """Search, breed, race, and measure the winner.
 
         Where a champion is stored, what the search and the held-out trials have lost is read or

@@ -121,7 +121,7 @@ class Readings(Based[ReadingStudy]):
             search=variant.search, settings=variant.settings, task=MazeTask(variant.maze),
         )  # fmt: skip
 
-    def work(self, stages: Stages) -> ReadingStudy:
+    def run_stages(self, stages: Stages) -> ReadingStudy:
         """Run all stages that are missing."""
         base: dict[str, Any] = {}
         found = []

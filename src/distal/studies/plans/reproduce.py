@@ -162,7 +162,7 @@ class Experiments(Based[Reproduction]):
 
     # -------------------------------------------------------------- the work
 
-    def work(self, stages: Stages) -> Reproduction:
+    def run_stages(self, stages: Stages) -> Reproduction:
         """Run all stages that are missing."""
         test, episodes = partial(self._test, stages), self.size.episodes
         evolved: dict[str, Evolved] = {}

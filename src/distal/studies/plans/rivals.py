@@ -18,15 +18,15 @@ from distal.evaluation.trials import settings_in
 from distal.learners import chance_for
 from distal.model.draws import child_seed
 from distal.model.maze import maze
+from distal.studies.finished import Finished
 from distal.studies.intervals import Corrected, Gap, Interval
 from distal.studies.problems import PROBLEMS as ALL
 from distal.studies.problems import Problem
-from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import Sheet, Text, mean, minus, percent, run_sheet, share, verdict
 from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
-from distal.studies.study import How, Scale, Scaled
-from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
+from distal.studies.study import RunOptions, Scale, Scaled
+from distal.studies.tested import FigureLine, Planned, ProblemOutcome, ProblemsReport, Tested, about
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
 
@@ -52,7 +52,7 @@ PROBLEMS = (
 
 
 @dataclass(frozen=True)
-class Kind(Line):
+class Kind(FigureLine):
     """A kind of learner in the study: its line in the figure, and the engine that has to run it, if any."""
 
     engine: str | None = "steps"
@@ -135,7 +135,7 @@ class RivalsReport(ProblemsReport[RivalStudy]):
     page: ClassVar[str] = "rivals.md"
     data: ClassVar[str] = "rivals.json"
     figures: ClassVar[tuple[str, ...]] = ("rivals",)
-    lines: ClassVar[Mapping[str, Line]] = KINDS
+    lines: ClassVar[Mapping[str, FigureLine]] = KINDS
     begin: ClassVar[tuple[int, int]] = (10, 30)
     columns: ClassVar[tuple[int, int]] = (2, 4)
 
@@ -251,7 +251,7 @@ class Rivals(Scaled[RivalStudy]):
                 found.append(Stage(stage, title, test, pace_of, cost=cost, group=problem.title, engine=by))
         return found
 
-    def work(self, stages: Stages) -> RivalStudy:
+    def run_stages(self, stages: Stages) -> RivalStudy:
         """Run all stages that are missing."""
         outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
         made = self.made(stages)
@@ -294,7 +294,7 @@ class Rivals(Scaled[RivalStudy]):
         return {name: tuple(found[k] for k, (one, _) in enumerate(pairs) if one == name) for name in eps}
 
 
-def study_rivals(scale: str = "quick", *, seed: int = 0, **how: Unpack[How]) -> RivalStudy:
+def study_rivals(scale: str = "quick", *, seed: int = 0, **how: Unpack[RunOptions]) -> RivalStudy:
     """Compare the paper's table with other rules and with black-box optimisers, in five tasks.
 
     `write_report` writes the report.

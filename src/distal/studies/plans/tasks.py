@@ -18,9 +18,9 @@ from distal.engines.batch import EPs
 from distal.evaluation.trials import settings_in
 from distal.learners import Learner, chance_for, find_learner
 from distal.model.draws import child_seed
+from distal.studies.finished import Finished
 from distal.studies.intervals import Gap, Interval
 from distal.studies.problems import PROBLEMS, STEPPED, STEPS, TABLES, Problem
-from distal.studies.records import Finished
 from distal.studies.registry import register
 from distal.studies.report import (
     Block,
@@ -35,8 +35,8 @@ from distal.studies.report import (
     verdict,
 )
 from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
-from distal.studies.study import How, Option, Scale, Scaled
-from distal.studies.tested import Line, Planned, ProblemOutcome, ProblemsReport, Tested, about
+from distal.studies.study import Option, RunOptions, Scale, Scaled
+from distal.studies.tested import FigureLine, Planned, ProblemOutcome, ProblemsReport, Tested, about
 
 MARKS = (100, 1_000)  # episodes after which learners are compared
 TASKS = 9  # the last number of the part that seeds of the study come from; the first is the task
@@ -54,7 +54,7 @@ PACED = {
 
 
 @dataclass(frozen=True)
-class Tried(Line):
+class Tried(FigureLine):
     """A learner that is tested: its line in the figure, its name in tables, and the kind with its pace."""
 
     words: str = ""
@@ -203,7 +203,7 @@ class TasksReport(ProblemsReport[TaskStudy]):
     page: ClassVar[str] = "tasks.md"
     data: ClassVar[str] = "tasks.json"
     figures: ClassVar[tuple[str, ...]] = ("tasks", "tasks_steps")
-    lines: ClassVar[Mapping[str, Line]] = LEARNERS
+    lines: ClassVar[Mapping[str, FigureLine]] = LEARNERS
 
     @property
     def figure(self) -> str:
@@ -400,7 +400,7 @@ class Tasks(Scaled[TaskStudy]):
                 found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
         return found
 
-    def work(self, stages: Stages) -> TaskStudy:
+    def run_stages(self, stages: Stages) -> TaskStudy:
         """Run all stages that are missing."""
         own: dict[str, EPs] = {}
         outcomes = tuple(self._outcome(stages, one, own) for one in self.planned)
@@ -467,7 +467,7 @@ def _moved_stages(one: Planned, rule: str) -> list[Stage]:
 
 
 def study_tasks(
-    scale: str = "quick", *, worlds: str = TABLES, seed: int = 0, **how: Unpack[How]
+    scale: str = "quick", *, worlds: str = TABLES, seed: int = 0, **how: Unpack[RunOptions]
 ) -> TaskStudy:
     """Test whether rules learn in other tasks: T-mazes, CliffWalking, FrozenLake, Taxi and CartPole.
 

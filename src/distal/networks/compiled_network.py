@@ -220,7 +220,7 @@ def drawn_action(running):
 
 
 @inlined
-def choose(own, running):
+def choose(state, running):
     """Turn the sums of the outputs into an action, and into active outputs (`network.choose`)."""
     sums, outputs, reading = running.sums, running.outputs, running.codes.outputs
     action = strongest(sums)
@@ -236,15 +236,15 @@ def choose(own, running):
 
 @dataclass(frozen=True)
 class CompiledNetwork:
-    """A network's compiled part; `own` is what `make` returned, `running` a `Running`.
+    """A network's compiled part; `state` is what `make` returned, `running` a `Running`.
 
     Attributes:
-        make: Returns the arrays of a network that are its own, as a NamedTuple.
-        begin: begin(own, running): an episode begins, and nothing is active.
-        step: step(own, running): from `bits` to `active` and `sums`.
-        sources: sources(own, running): `outputs` and the action are chosen; write `into_hidden` and
+        make: Returns the arrays that the network keeps, as a NamedTuple.
+        begin: begin(state, running): an episode begins, and nothing is active.
+        step: step(state, running): from `bits` to `active` and `sums`.
+        sources: sources(state, running): `outputs` and the action are chosen; write `into_hidden` and
             `into_output`.
-        choose: choose(own, running): return the action, from `sums`, and write `outputs`; by default as the
+        choose: choose(state, running): return the action, from `sums`, and write `outputs`; by default as the
             readings say.
     """
 

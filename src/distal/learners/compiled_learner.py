@@ -1,12 +1,13 @@
 """The compiled part of a learner, which engine steps calls in its place.
 
 A learner names the module that holds one in its attribute `compiled`: a `CompiledLearner` of that name,
-functions in Numba's subset of Python. They take `own`, arrays of the learner's own for one network (traces,
-best weights, whatever it keeps, 32-bit or 64-bit), `given`, all learners of a batch as arrays, and `running`,
-a network at work (`networks.compiled.Running`), whose weights they change. `running.now[0]` has the seed of
-the trial, the number of the learner in `given`, the episode, the step and the EP.
+functions in Numba's subset of Python. They take `state`, the arrays that the learner keeps for one
+network (traces, best weights, anything of 32 or 64 bits), `learners`, all learners of a batch as arrays, and
+`running`, a network at work (`networks.compiled_network.Running`), whose weights they change.
+`running.now[0]` has the seed of the trial, the number of the learner in `learners`, the episode, the step
+and the EP.
 
-    compiled = CompiledLearner(given, make, fresh, begin, step, update)
+    compiled = CompiledLearner(packed, make, fresh, begin, step, update)
 
 A function that has nothing to do is `nothing`.
 """
@@ -27,12 +28,12 @@ from distal.networks.network import Network
 
 
 @inlined
-def nothing(own, given, running):
+def nothing(state, learners, running):
     """Do nothing."""
 
 
 @inlined
-def unchanged(own, running):
+def unchanged(state, running):
     """Return the weights that there are: they do not change within an episode."""
     return running.hidden, running.output
 
@@ -48,17 +49,17 @@ class CompiledLearner:
     """A learner's compiled part.
 
     Attributes:
-        given: Returns learners as arrays, one row each, as a NamedTuple.
+        packed: Returns learners as arrays, one row each, as a NamedTuple.
         make: Returns the arrays that a learner keeps for a network, as a NamedTuple.
         fresh: The weights of `running` have just been drawn afresh: forget what is past.
         begin: An episode begins.
         step: A step has been taken: `into_hidden` and `into_output` say what was active before the
             synapses, `active` and `outputs` what is active behind them.
         update: The episode has ended, and another one follows: change the weights.
-        began: began(own, running): the weights with which the episode began, if they change within it.
+        began: began(state, running): the weights with which the episode began, if they change within it.
     """
 
-    given: Callable[[Sequence[Learner]], Any]
+    packed: Callable[[Sequence[Learner]], Any]
     make: Callable[[Network], Any]
     fresh: Callable[..., Any] = nothing
     begin: Callable[..., Any] = nothing

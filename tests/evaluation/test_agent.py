@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from distal import Agent, EnvTask, HillClimbing, InputError, Maze, Result, Settings, evaluate, learn, task_of
-from distal.evaluation.agents import Evaluation
+from distal.evaluation.evaluate import Evaluation
 from distal.networks import Recurrent
 from distal.tasks.environment import MazeEnv
 from tests.given import some
