@@ -361,11 +361,11 @@ def test_compiling_is_said_once_in_a_process_however_many_kernels_an_engine_has(
     monkeypatch.setattr(cpu.Announcement, "said", set())
     begins = {"dsp": kernels.dsp_trials, "hc": kernels.climbing_trials}
     for kernel in begins.values():
-        announcement = cpu.Announcement("the cpu engine", kernel)
+        announcement = cpu.Announcement("engine cpu", kernel)
         for dispatcher in begins.values():  # one of them is not its own
             announcement.on_start(Event("numba:compile", EventStatus.START, {"dispatcher": dispatcher}))
     assert caplog.messages == [
-        "compiling the cpu engine: about ten seconds per kind of learner, once; later runs reuse it"
+        "compiling engine cpu: about ten seconds per kind of learner, once; later runs reuse it"
     ]
 
 
@@ -373,8 +373,8 @@ def test_without_a_folder_to_write_to_a_plain_processor_compiles_says_so_and_giv
     climber, nowhere = HillClimbing(0.2, 0.3, 0.4), {"XDG_CACHE_HOME": os.devnull, "NUMBA_CACHE_DIR": ""}
     _, told = learned_in_a_process(climber, "climbing_trials", **PLAIN, **nowhere)
     assert told == [
-        "no folder can be written to: the cpu engine is compiled again in every run",
-        "compiling the cpu engine: about ten seconds per kind of learner",
+        "no folder can be written to: engine cpu is compiled again in every run",
+        "compiling engine cpu: about ten seconds per kind of learner",
     ]
 
 
@@ -485,7 +485,7 @@ def test_a_full_disk_under_compiled_code_is_told_once_and_stops_nothing(
     assert doubled() == (0, 2)
     assert not list((tmp_path / "kept").rglob("*.nb?"))
     (record,) = caplog.records
-    assert "No space left on device: the cpu engine is compiled again in every run" in record.getMessage()
+    assert "No space left on device: engine cpu is compiled again in every run" in record.getMessage()
 
 
 def test_other_compilers_mean_another_place(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,8 +135,8 @@ FAILED = f"trial 0 (goal 0, seed {child_seed(0, 0, 0, 0)}) failed: "
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"env": lambda: 3}, "what env() returns is 3, expected an environment; "),
-        ({"ep": lambda walk: float("nan")}, f"{FAILED}what `ep` returns for an episode is nan, expected"),
+        ({"env": lambda: 3}, "env() returns 3, expected an environment; "),
+        ({"ep": lambda walk: float("nan")}, f"{FAILED}the result of `ep` for an episode is nan, expected"),
         (
             {"env": "distal/TripleTMaze-v1", "steps": 50},
             f"{FAILED}steps is 50, but the environment ends an episode after 100; make it with max_steps=50",

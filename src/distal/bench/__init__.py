@@ -105,12 +105,12 @@ def load_report(path: str | Path) -> dict[str, Any]:
     """Read results that an earlier run wrote."""
     data = read_json(path, "benchmark file")
     if not isinstance(data, dict) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-        raise InputError(f"benchmark file {str(path)!r}: expected what 'distal bench --json' prints")
+        raise InputError(f"benchmark file {str(path)!r}: expected the output of 'distal bench --json'")
     return data
 
 
 def compare(rows: list[Timing], earlier: dict[str, Any]) -> list[tuple[Timing, float | None, str]]:
-    """Set rows beside an earlier run: (row, value then, verdict)."""
+    """Compare rows with an earlier run: (row, value then, verdict)."""
     before = {entry["name"]: entry["value"] for entry in earlier["results"]}
     compared = []
     for row in rows:

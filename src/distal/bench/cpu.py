@@ -1,4 +1,4 @@
-"""What is measured of the cpu engine."""
+"""The measurements of engine cpu."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A straightforward JAX program for the same work, to measure the engines against.
 
 `vmap` over trials, `lax.scan` over steps and over episodes, `jit` around it all:
-what a researcher who knows JAX writes in an afternoon. DSP with the default
+a program that a researcher who knows JAX writes in an afternoon. DSP with the default
 readings, binary or sigmoid neurons, float32, JAX's own random numbers, so its results agree with Distal's in
 distribution, not in bits. Every step of every episode is simulated; traces come
 from one batched matrix product per episode.

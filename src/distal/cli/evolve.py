@@ -75,7 +75,7 @@ def add(command: Parser) -> None:
         "--islands N": "populations in each run (1)",
         "--exchange N": "generations between exchanges of the islands' best (10)",
         "--restart N": "start over with a new population after every N generations (never)",
-        "--trials N": "trials per goal, per final position of a maze (5)",
+        "--trials N": "trials per goal; in a maze, per final position (5)",
         "--episodes N": "episodes per trial (100)",
         "--fresh N": "fresh trials on which the winner is re-measured (400)",
         "--seed N": "seed of all random numbers (0)",

@@ -240,7 +240,7 @@ def _show_phases(out: Console, columns: list[Result]) -> None:
         table.add_row(f"{phase + 1:,}", *best, *reached, *until)
     out.print(table)
     if found[0].until is not None:
-        out.print("after episodes: the median until the goal is reached, – if most never do", style="dim")
+        out.print("after episodes: the median until the goal is reached; –: most never reach it", style="dim")
     for one, phases in zip(columns, found, strict=True):
         lost = phases.forgetting
         if lost is not None:

@@ -55,7 +55,7 @@ def add_evaluation(
     """Add what every evaluation has: how long, what for, in which task and network, and how it is run."""
     add_options(command, {
         "--episodes N": "episodes per trial (100)",
-        "--trials N": f"trials per goal, per final position of a maze ({trials}){about}",
+        "--trials N": f"trials per goal; in a maze, per final position ({trials}){about}",
     })  # fmt: skip
     command.set_defaults(episodes=100, trials=trials)
     add_seed(command)
@@ -81,7 +81,7 @@ def add_result(command: Parser, remark: str = "") -> None:
 
 def add_brief(command: Parser) -> None:
     """Add the short form of the output."""
-    add_options(command, {"--brief": "print the most important numbers alone"})
+    add_options(command, {"--brief": "print only the most important numbers"})
 
 
 def check_brief(args: argparse.Namespace) -> None:
@@ -212,7 +212,7 @@ def add_engine(command: Parser) -> None:
     add_options(command, {
         "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
         "--workers N": "threads or processes of engines cpu, steps and reference (one per core), cards of "
-        "the gpu engine (all)",
+        "engine gpu (all)",
         "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
         "on this machine",
     })  # fmt: skip
@@ -235,7 +235,7 @@ def learner_help() -> str:
 
 
 def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
-    """Add the name of a learner, and the numbers of those that need no file."""
+    """Add the name of a learner, and the numbers of the learners that need no file."""
     owners = _owners()
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
     for number_, words in owners.items():

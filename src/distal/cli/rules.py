@@ -86,7 +86,7 @@ def _show_rules() -> None:
         table.add_section()
     out.print(table)
     out.print(
-        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after as many "
+        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after that many "
         "episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better. "
         "chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o."
     )

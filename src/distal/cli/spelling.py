@@ -1,4 +1,4 @@
-"""Refusals in the words of the command line: what Python calls `switch` is `--switch` there."""
+"""Refusals in the words of the command line: `switch` in Python is `--switch` there."""
 
 from __future__ import annotations
 

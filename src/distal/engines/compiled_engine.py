@@ -1,4 +1,4 @@
-"""What the compiled engines have in common: they run tables, and take learners as packed arrays."""
+"""The common part of the compiled engines: they run tables, and take learners as packed arrays."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def process_pool(workers: int) -> ProcessPoolExecutor:
     if _stop_all not in ctrl_c.last_acts:
         ctrl_c.last_acts.append(_stop_all)
     with _no_interrupt(), warnings.catch_warnings():
-        # From Python 3.12 on, of forks beside threads, as the cpu engine has them. No thread that a
+        # From Python 3.12 on, of forks beside threads, as engine cpu has them. No thread that a
         # process needs stays behind: the reference engine has none.
         warnings.simplefilter("ignore", DeprecationWarning)
         pool.submit(int)  # starts them all

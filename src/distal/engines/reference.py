@@ -1,6 +1,6 @@
 """The engine to read: plain NumPy, one trial after another, never optimised.
 
-It defines what every other engine has to return. Follow `PlasticNetwork` and a learner's
+It defines the result of every other engine. Follow `PlasticNetwork` and a learner's
 `update` to the equations.
 """
 

@@ -1,4 +1,4 @@
-"""Threads of the host for engines whose work lets go of Python's lock."""
+"""Threads of the host for engines whose work releases Python's lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def run_in_threads(
     stop: Callable[[], None],
     poll: float,
 ) -> None:
-    """Do all jobs in so many threads, which take one after another; raise what any of them raises.
+    """Do all jobs in a number of threads, which take one job after another; raise what any of them raises.
 
     Ctrl-C must neither hang nor lose anything. The locks of `threading` and `concurrent.futures` can
     stay locked if it comes between two of their lines, and whoever wants them next waits for ever; so

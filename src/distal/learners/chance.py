@@ -1,7 +1,7 @@
 """Chance: fresh random weights in every episode, nothing learned.
 
-Every learner has to beat it. With the same seed a trial begins with the same network as that of a
-rule or a climber.
+Every learner has to beat it. With the same seed, a trial begins with the same network for chance, a
+rule and a climber.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The compiled part of a learner: what engine steps calls in its place.
+"""The compiled part of a learner, which engine steps calls in its place.
 
 A learner names the module that holds one in its attribute `compiled`: a `CompiledLearner` of that name,
 functions in Numba's subset of Python. They take `state`, the arrays that the learner keeps for one

@@ -1,9 +1,9 @@
 """Delayed synaptic plasticity (the paper's section "Evolving Delayed Synaptic Plasticity").
 
-A rule is 32 changes and four numbers: an object, a table and a file. Its row index is
-(b00·8 + b01·4 + b10·2 + b11)·2 + (1 if m = +1 else 0), the order of the paper's appendix.
-After every episode each synapse changes by what the rule says for its traces and
-for the modulatory signal m, then each neuron's incoming weights are normalised.
+A rule is 32 changes and four numbers: an object, a table and a file. Its row index is (b00·8 +
+b01·4 + b10·2 + b11)·2 + (1 if m = +1 else 0), the order of the paper's appendix. After every
+episode each synapse changes as the rule says for its traces and the modulatory signal m; then each
+neuron's incoming weights are normalised.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 They are reviewed by Gerstner, Lehmann, Liakoni, Corneil and Brea ("Eligibility Traces and Plasticity on
 Behavioral Time Scales", Frontiers in Neural Circuits, 2018).
 
-In every step each synapse's trace decays and grows: e ← λ e + A·pre·post + B·pre + C·post + D. At the
-end of the episode w' = w + η · e / steps, with one set of coefficients for m = +1 and one for m = −1,
-then weights are normalised. m, pre and post are those of `dsp`, so the two differ in nothing but the
-change. With λ = 1 and A = m alone it is the plain modulated Hebbian rule of the paper's equations 2
-and 3, over all steps of an episode: "hebb".
+In every step each synapse's trace decays and grows: e ← λ e + A·pre·post + B·pre + C·post + D. At
+the end of the episode w' = w + η · e / steps, with one set of coefficients for m = +1 and one for m
+= −1, then weights are normalised. m, pre and post are the same as in `dsp`, so the two differ only
+in the change. With λ = 1 and A = m alone it is the plain modulated Hebbian rule of the paper's
+equations 2 and 3, over all steps of an episode: "hebb".
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Hill climbing (the paper's section "Hill Climbing"), the baseline.
 
-Every episode runs the best weights so far plus noise on each of them, and
-replaces the best if it did strictly better. No traces, no normalisation. Where goals
-move, the first episode of a phase runs the best weights as they are, to measure them anew.
+Every episode runs the best weights so far plus noise on each of them, and replaces the best if it
+did strictly better. No traces, no normalisation. If goals move, the first episode of a phase runs
+the best weights unchanged, to measure them again.
 """
 
 from __future__ import annotations

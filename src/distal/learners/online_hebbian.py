@@ -1,10 +1,10 @@
 """Online Hebbian learning: the weights change after every step of an episode.
 
 As in Hebbian meta-learning (Najarro, Risi: "Meta-Learning through Hebbian Plasticity in Random
-Networks", NeurIPS 2020), but with one set of coefficients for all synapses. After each step
-w' = w + η (A·pre·post + B·pre + C·post + D), then weights are normalised. They carry over from one
-episode to the next. The coefficients are those of `eligibility`; m is that of the episode before, the
-last that has one, and +1 in the first episode after fresh weights.
+Networks", NeurIPS 2020), but with one set of coefficients for all synapses. After each step w' = w
++ η (A·pre·post + B·pre + C·post + D), then weights are normalised. They carry over from one episode
+to the next. The coefficients are the same as in `eligibility`; m comes from the episode before, the
+last with a known EP, and is +1 in the first episode after fresh weights.
 """
 
 from __future__ import annotations

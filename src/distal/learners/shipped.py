@@ -2,8 +2,8 @@
 
 The rules are the paper's fifteen, fifteen of ours, and champions.
 
-A champion is the best rule that a large search found for one prize. Its record says how it was
-found, and what it did on held-out trials, which no search had seen.
+A champion is the best rule that a large search found for one prize. Its record describes the
+search, and its scores on held-out trials, which no search had seen.
 """
 
 from __future__ import annotations

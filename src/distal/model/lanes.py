@@ -2,7 +2,7 @@
 
 Numba gives no direct access to the processor's vector registers. This file adds
 one type, `Lanes(dtype, n)`, that is an LLVM vector, with the operators and the
-few functions the cpu engine needs. LLVM translates them for whatever processor it
+few functions that engine cpu needs. LLVM translates them for whatever processor it
 runs on: no instruction set is assumed, and each operation rounds on its own, lane
 by lane, so results do not depend on the processor.
 """

@@ -39,7 +39,7 @@ def _episodes_in(config: Config, generation: int) -> int:
 def followed(
     progress: Any, config: Config, searches: Sequence[Search], runner: Runner
 ) -> Iterator[tuple[Runner, Heard]]:
-    """Yield the runner that tells of its work, and the function that hears of the generations.
+    """Yield the runner that reports its work, and the listener for the generations.
 
     Args:
         progress: As in `evolve`, or `LINES`, from a command.

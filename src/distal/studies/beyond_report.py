@@ -246,7 +246,7 @@ def details(outcome: QuestionOutcome, scale: Scale) -> Iterator[Sheet]:
 def _successes(outcome: QuestionOutcome, scale: Scale) -> Sheet:
     """Return the share of trials that reached the goal, the first success, and retention."""
     columns = [
-        "learner", "tested with", "episodes", "best EP", "of the way", "reached", "chance reached", "reached again",
+        "learner", "tested with", "episodes", "best EP", "of the distance", "reached", "chance reached", "reached again",
         "chance", "first success after", "chance",
     ]  # fmt: skip
     cells = []

@@ -1,7 +1,7 @@
 """Drawing in one style: figures with legends above them, as files and inside pages.
 
-Colours are those of `colours`, for light ground; `standalone` and `inline` make the same
-drawing fit dark ground.
+The colours come from `colours`, for light ground; `standalone` and `inline` make the same drawing
+fit dark ground.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def outline(plan: Iterable[Stage]) -> dict[Stage, list[Stage]]:
 
 
 def grouped(plan: Iterable[Stage], progress: Callable[[Event], None]) -> Callable[[Event], None]:
-    """Return a listener for all stages that tells another one of those that people see.
+    """Return a listener for all stages that passes the ones that people see on to another listener.
 
     Args:
         plan: All stages.

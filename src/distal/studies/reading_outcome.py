@@ -150,7 +150,7 @@ class Runs(Record):
     def _check(self) -> None:
         """Refuse columns that are not of the same runs."""
         if not len(self.first) == len(self.last) == len(self.winners) == len(self.learners) > 0:
-            raise InputError("first, last, winners and learners are not those of the same runs")
+            raise InputError("first, last, winners and learners do not belong to the same runs")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""

@@ -60,10 +60,10 @@ class Reproduction(Frozen):
         learners: The rules and the climbers, by learner.
         curves: The best EP so far, (rules, trials, episodes), by test.
         at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
-            climber ("hc") and "chance", in new trials; chance has those of the rule.
+            climber ("hc") and "chance", in new trials; chance has the trials of the rule.
         episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
         seconds: The time of each stage.
-        appendix: The paper's fifteen rules, whichever rules are tested otherwise.
+        appendix: The paper's fifteen rules, whichever rules the other tests use.
     """
 
     scale: Scale

@@ -206,8 +206,8 @@ class Study(ABC, Generic[Outcome]):
             out: A folder for the work. Stages in it are read, the others
                 are run and stored. A folder made with other options is refused.
             force: Start over in a folder made with other options.
-            progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
-                far the work is; False shows nothing.
+            progress: Called with an `Event` as the stages proceed. If left out, a terminal shows
+                the progress; False shows nothing.
 
         Raises:
             InputError: If an argument is wrong, the folder cannot be used, or the work would not

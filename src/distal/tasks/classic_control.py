@@ -1,7 +1,8 @@
-"""CartPole, MountainCar and Acrobot as compiled tasks, from their equations, as Gymnasium has them.
+"""CartPole, MountainCar and Acrobot as compiled tasks, with the equations of Gymnasium.
 
-States are 64-bit floats. What is observed is rounded to 32 bits, as Gymnasium's arrays are. Sines and
-cosines come from the C library, Gymnasium's mostly from NumPy, so that a step may differ in the last bits.
+States are 64-bit floats. Observations are rounded to 32 bits, like Gymnasium's arrays. Sines and
+cosines come from the C library, Gymnasium's mostly from NumPy, so a step may differ in the last
+bits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A task whose reset and step are compiled: two plain functions, and what is observed.
+"""A task whose reset and step are compiled: two plain functions, and the bounds of observations.
 
     def reset(random, goal):
         return state, observation
@@ -6,10 +6,10 @@
     def step(state, action):
         return state, observation, reward, end
 
-A state is any tuple of numbers, an observation a tuple of numbers between bounds. The functions are in
-Numba's subset of Python and keep nothing: all that is random comes from `random`, numbers in [0, 1) that are
-a function of the trial's seed and the episode. Engine steps runs such a task in compiled code alone, in
-threads; the reference engine calls the same two compiled functions, step by step.
+A state is any tuple of numbers, an observation a tuple of numbers between bounds. The functions are
+in Numba's subset of Python and keep no state: all randomness comes from `random`, numbers in [0, 1)
+that are a function of the trial's seed and the episode. Engine steps runs such a task in compiled
+code alone, in threads; the reference engine calls the same two compiled functions, step by step.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ class CompiledTask(Task["CompiledWalk"]):
         self._seed, self._begun = 0, 0
         given = dict(encode) if isinstance(encode, Mapping) else encode
         if given is not None and not isinstance(given, str | dict):
-            raise InputError(f"encode is {shown(encode)}, expected words as 'bins:4:quantiles'")
+            raise InputError(f"encode is {shown(encode)}, expected words such as 'bins:4:quantiles'")
         self.space = Bounds.of(low, high)
         made = encoder_of(given, self.space, self._look)
         if not isinstance(made, Encoder):
-            raise InputError(f"encode is {shown(encode)}, expected words as 'bins:4:quantiles'")
+            raise InputError(f"encode is {shown(encode)}, expected words such as 'bins:4:quantiles'")
         self.encoder = made
         self.inputs = made.bits
 
@@ -163,7 +163,7 @@ class CompiledWalk(Walk):
     Args:
         task: The task.
         steps: The most steps.
-        goal: Which of the goals.
+        goal: The number of the goal.
         random: The random numbers of the episode.
     """
 

@@ -1,4 +1,4 @@
-"""Observations of any Gymnasium environment as bits, which are what a network senses.
+"""Observations of any Gymnasium environment as bits, which a network senses.
 
 An observation is a list of numbers, whatever its space is, and each number becomes a few bits:
 
@@ -8,7 +8,7 @@ An observation is a list of numbers, whatever its space is, and each number beco
     bins:N             Box: N equal bins between the bounds; bit k says: at or above edge k
     bins:N:quantiles   Box: edges so that a random policy sees every bin equally often
 
-Tuple and Dict are their parts, one after another; texts in them are left out. Several words go
+Tuple and Dict are their parts, one after another; text in them is left out. Several words go
 together, one for each type of space: "one-hot,bins:3". A function of the observation is an
 encoder, too, and so is its name, "module:function".
 
@@ -107,8 +107,8 @@ class Encoder:
 
     Attributes:
         space: The space of the observations.
-        word: How they become bits, as "one-hot,bins:3".
-        columns: What does it, one for each number of an observation.
+        word: The encoding, such as "one-hot,bins:3".
+        columns: The encoders of the numbers of an observation, one for each.
     """
 
     space: Any
@@ -127,7 +127,7 @@ class Encoder:
 
     @cached_property
     def left_out(self) -> tuple[str, ...]:
-        """The names of the parts of an observation that are text, which becomes no bits."""
+        """The names of the parts of an observation that are text, which cannot become bits."""
         return texts_in(self.space)
 
     @cached_property
@@ -161,11 +161,11 @@ class Encoder:
         """Make an encoder again, with the edges that it had.
 
         Args:
-            data: the data.
-            space: the space of the observations.
+            data: The data.
+            space: The space of the observations.
 
         Raises:
-            InputError: if the data is no encoder, or one for another space.
+            InputError: If the data is not an encoder, or is an encoder of another space.
         """
         if isinstance(data, dict) and str(data.get("word")).startswith("function "):
             raise InputError(f"encode was the {shown(data['word'])[1:-1]}; give the function again")
@@ -263,7 +263,7 @@ class FunctionEncoder:
         if len(found) != self.bits:
             raise InputError(
                 f"encode gives {counted(len(found), 'bit')} for {shown(observation)}, "
-                f"and gave {self.bits} before; expected always as many"
+                f"and gave {self.bits} before; expected the same number each time"
             )
         return found
 
@@ -304,7 +304,7 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     _limited(bits, f"use {fewer}, or encode with a function of your own that picks what matters")
     if bits == 0:
         raise InputError(
-            f"observations are {shown(space)}, and a random policy always sees the same; "
+            f"observations are {shown(space)}, and a random policy always sees the same one; "
             "encode with a function of your own"
         )
     if _quantiles(words) and any(isinstance(column, Binned) for column in columns):
@@ -319,7 +319,7 @@ def _words(given: object) -> dict[str, str]:
     """Return the word for each type of space that is named."""
     words: dict[str, str] = {}
     if not isinstance(given, str):
-        raise InputError(f"encode is {shown(given)}, expected words as 'one-hot,bins:3', or a function")
+        raise InputError(f"encode is {shown(given)}, expected words such as 'one-hot,bins:3', or a function")
     for part in given.split(","):
         word = str.__str__(part).strip()
         name, *rest = word.split(":")
@@ -376,7 +376,8 @@ def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
     parts = parts_of(space)
     if not parts:
         raise InputError(
-            f"observations are {shown(space)}, and text becomes no bits; encode with a function of your own"
+            f"observations are {shown(space)}, and text cannot become bits; "
+            "encode with a function of your own"
         )
     for part in parts:
         if part.kind == "boxes" and not (whole and part.whole):
@@ -398,7 +399,7 @@ def _binned(part: Part, words: dict[str, str]) -> Iterator[Binned]:
     bounds = np.stack([part.low, part.high]).astype(np.float64)
     if not (np.abs(bounds) < _UNBOUNDED).all():
         raise InputError(
-            f"observations are {shown(part.space)}, and bins between infinite bounds are of no use; "
+            f"observations are {shown(part.space)}, and infinite bounds cannot be divided into bins; "
             f"use bins:{count}:quantiles"
         )
     for low, high in bounds.T.tolist():
@@ -429,7 +430,7 @@ def _far_pools(space: Any) -> Iterator[list[int]]:
 
 
 def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) -> bool:
-    """Set the values of pools: those in a list, or those that a random policy sees; say whether all fit."""
+    """Set the values of pools, from a list or from what a random policy observes; say whether all fit."""
     pools = list(_far_pools(space))
     if not callable(given):
         listed = sequence("seen of the encoder", given, "a list for each pool, or None")
@@ -497,9 +498,9 @@ def _called(encode: Callable[[Any], Any], observation: Any) -> tuple[int, ...]:
         said = f"{type(error).__name__}: {error}"
         raise InputError(f"encode failed for {shown(observation)}: {shown(said)[1:-1]}") from error
     expected = "a sequence of 0 and 1"
-    bits = sequence("what encode returns", given, expected)
+    bits = sequence("the result of encode", given, expected)
     if not bits or not all(isinstance(bit, int | np.integer | np.bool_) and bit in (0, 1) for bit in bits):
-        raise InputError(f"what encode returns is {shown(given)}, expected {expected}")
+        raise InputError(f"the result of encode is {shown(given)}, expected {expected}")
     return tuple(int(bit) for bit in bits)
 
 

@@ -1,6 +1,6 @@
 """Any Gymnasium environment as a task, one step after another.
 
-`encoders` says how observations become bits, `actions` what a network can do. The episodic
+`encoders` turns observations into bits, `actions` turns outputs into actions. The episodic
 performance is a function of the episode.
 """
 
@@ -52,11 +52,11 @@ class EnvWalk(Walk):
     Args:
         task: The environment as a task.
         steps: The most steps that the episode may take.
-        goal: Which of the goals.
+        goal: The number of the goal.
 
     Attributes:
-        observations: What was observed, from the reset on.
-        infos: What the environment said beside it, from the reset on.
+        observations: The observations, from the reset on.
+        infos: The info dictionaries, from the reset on.
         actions: The actions, from the first step on.
         rewards: The rewards, from the first step on.
         terminated: Whether the environment has ended the episode.
@@ -131,20 +131,20 @@ class EnvTask(Task[EnvWalk]):
     """An environment as a task. Every thread and every process has an environment of its own.
 
     Args:
-        env: an environment, a function that makes one, or the id of a registered one.
-        args: arguments for the function, or for `gymnasium.make`.
-        options: options for `reset`, one for each goal.
-        starts: the number of goals: goal k resets with seed k in every episode.
-        ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
-            name, "module:function".
-        wrap: wrappers, the innermost first: classes or functions that take an environment, or
+        env: An environment, a function that makes one, or the id of a registered one.
+        args: Arguments for the function, or for `gymnasium.make`.
+        options: Options for `reset`, one for each goal.
+        starts: The number of goals: goal k resets with seed k in every episode.
+        ep: A function that returns the EP of an episode, lower is better; minus the return if left out.
+        encode: The encoding of observations as bits: words, such as "one-hot,bins:3", or a
+            function, or its name, "module:function".
+        wrap: Wrappers, the innermost first: classes or functions that take an environment, or
             their names, "module:Class".
-        actions: turns a continuous action into a few, "bins:3": three values of each number.
-        scale: EPs are so many times minus the return, so that they are whole numbers.
+        actions: Turns a continuous action into a few, "bins:3": three values of each number.
+        scale: The factor on rewards that makes EPs whole numbers.
 
     Raises:
-        InputError: if there is no such environment, or it is none that a network can act in.
+        InputError: If there is no such environment, or a network cannot act in it.
     """
 
     whole = False
@@ -223,7 +223,7 @@ class EnvTask(Task[EnvWalk]):
 
     @property
     def measured(self) -> bool:
-        """Whether EP is something else than minus the return."""
+        """Whether EP is something other than minus the return."""
         return self._ep is not minus_return
 
     @property
@@ -246,7 +246,7 @@ class EnvTask(Task[EnvWalk]):
         return steps
 
     def target(self, settings: Settings) -> float | None:
-        """Return minus the return from which on Gymnasium calls the environment solved, if it says so."""
+        """Return minus Gymnasium's reward threshold of the environment, if it has one."""
         if self.threshold is None or self._ep is not minus_return:
             return None
         return 0.0 - self.threshold * (self.scale or 1)
@@ -287,12 +287,12 @@ class EnvTask(Task[EnvWalk]):
         if self.scale is not None and isinstance(ep, float):
             ep *= self.scale
         if not isinstance(ep, int | float | np.number) or not np.isfinite(ep):
-            what = "minus the return of" if self._ep is minus_return else "what `ep` returns for"
+            what = "minus the return of" if self._ep is minus_return else "the result of `ep` for"
             raise InputError(f"{what} an episode is {shown(ep)}, expected a finite number")
         return float(ep)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the task is, ready for JSON: what `sources.rebuilt` makes it from, if it can."""
+        """Return the description of the task, ready for JSON; `sources.rebuilt` remakes it if possible."""
         spec = getattr(self.env, "spec", None)
         package, version = _provider(spec)
         return {
@@ -393,7 +393,7 @@ def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], in
 
 
 class _Worlds:
-    """The environments of a task: how one is made, and those that were, one for each thread."""
+    """The environments of a task: how one is made, and the ones that were made, one for each thread."""
 
     def __init__(self, given: Any, args: Mapping[str, Any] | None, wrap: object = None) -> None:
         self.given = _with_module(given) if isinstance(given, str) else given
@@ -508,7 +508,7 @@ def made_env(env: Any, args: Mapping[str, Any]) -> Any:
         raise InputError(f"cannot make {what}: {problem}{remedy}") from None
     if not is_env(made):
         raise InputError(
-            f"what env() returns is {shown(made)}, expected an environment; "
+            f"env() returns {shown(made)}, expected an environment; "
             "or give a function that makes one, or an id"
         )
     return made
@@ -579,7 +579,7 @@ def wrapped_env(env: Any, wrap: object) -> Any:
         except Exception as error:  # a wrapper may raise anything
             raise InputError(f"cannot wrap {name_of(env)} in {name}: {said(error)}") from None
         if not is_env(env):
-            raise InputError(f"what {name} returns is {shown(env)}, expected an environment")
+            raise InputError(f"{name} returns {shown(env)}, expected an environment")
     return env
 
 
@@ -591,7 +591,7 @@ def _described_wrapper(wrapper: str | Callable[..., Any]) -> dict[str, Any]:
 
 
 def scaled_name(name: str, scale: int) -> str:
-    """Return the name of a task whose EPs are a multiple of those of the environment."""
+    """Return the name of a task whose EPs are a multiple of the environment's."""
     return name if scale == 1 else f"{name} (EP × {scale})"
 
 

@@ -1,8 +1,8 @@
 """Functions and classes by name, "module:function", and which of them a file may have imported.
 
-A name that a person types is imported, from the folder they are in, too. A name that stands in a
-file is imported only if its module is part of an installed package, lies in a folder that PYTHONPATH
-names, or is imported already: to read a file from a stranger runs no code of theirs.
+A name that a person types is imported, from the current folder too. A name in a file is imported
+only if its module is part of an installed package, lies in a folder on PYTHONPATH, or is imported
+already: reading a file from a stranger runs none of their code.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def function_of(what: str, name: str) -> Callable[..., Any]:
     """Import a function or a class, as "module:function"; `what` it is for stands in a refusal."""
     what, name = text("what", what), text("name", name)
     if not is_name(name):
-        raise InputError(f"{what} is {shown(name)}, expected a name as 'my_module:my_function'")
+        raise InputError(f"{what} is {shown(name)}, expected a name such as 'my_module:my_function'")
     module, _, inner = name.partition(":")
     found: Any = _module(what, module, name)
     for word in inner.split("."):

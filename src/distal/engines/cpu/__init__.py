@@ -1,8 +1,7 @@
 """The fast engine for any processor: compiled with Numba, one thread per worker.
 
-This file is the host's side: it turns a batch into flat arrays, hands blocks of
-trials to threads, watches them, and stops them when asked. What they run is in
-`kernels`.
+This file is the host's side: it turns a batch into flat arrays, hands blocks of trials to threads,
+watches them, and stops them when asked. Their code is in `kernels`.
 """
 
 from __future__ import annotations
@@ -183,7 +182,7 @@ class Job:
 
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
-        with event.install_listener("numba:compile", Announcement("the cpu engine", self.kernel)):
+        with event.install_listener("numba:compile", Announcement("engine cpu", self.kernel)):
             self.kernel(0, 0, *self.arguments(), np.zeros(CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:

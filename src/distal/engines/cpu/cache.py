@@ -1,10 +1,9 @@
-"""Where compiled code is kept: a folder for these very sources and compilers.
+"""The folder of compiled code, one for each state of the sources and the compilers.
 
-Numba looks at the file of a kernel alone to see whether what it kept is still right. But
-a kernel is also made of the functions and constants that it takes from other files, so
-the name of the folder is a checksum of them all. And Numba runs whatever a file holds: a
-damaged one would be a crash. So every file begins with a checksum of its name and content;
-what does not match is compiled again.
+Numba looks only at the file of a kernel to see whether its compiled code is still right. But a
+kernel also contains functions and constants from other files, so the name of the folder is a
+checksum of them all. And Numba runs any file that it finds: a damaged one would crash. So every
+file begins with a checksum of its name and content; a file that does not match is compiled again.
 """
 
 from __future__ import annotations
@@ -159,7 +158,7 @@ class SealedCache(FunctionCache):  # type: ignore[misc]
 
 def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = None) -> None:
     """Let the compiled code of kernels be kept in a folder, that of engine cpu if left out."""
-    engine = "the cpu engine" if ours is None else "engine steps"
+    engine = "engine cpu" if ours is None else "engine steps"
     ours = folder() if ours is None else ours
     if ours is None:
         _not_kept("no folder can be written to", engine)
@@ -180,7 +179,7 @@ def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = Non
 _warned: set[str] = set()
 
 
-def _not_kept(why: str, engine: str = "the cpu engine") -> None:
+def _not_kept(why: str, engine: str = "engine cpu") -> None:
     """Say once that the next run has to compile again."""
     if not _warned:
         _log.warning("%s: %s is compiled again in every run", why, engine)

@@ -1,4 +1,4 @@
-"""Which rows of a rule synapses select, counted while a trial runs: its code is that of the kernels.
+"""The rows of a rule that synapses select, counted while a trial runs, with the code of the kernels.
 
 The trial is the one that `dsp_trials` runs, with a count before every update. It is compiled
 on its own, so that the trials of an evolution stay as fast as they are.
@@ -89,7 +89,7 @@ def count(batch: Batch, periods: int, progress: Progress | None = None) -> NDArr
     """
     arguments = Job(batch, keep_weights=False, keep_ep=False).arguments()[:8]
     counts = np.zeros((periods, LAYERS, ROWS), np.int64)
-    with event.install_listener("numba:compile", Announcement("the cpu engine", counted_trial)):
+    with event.install_listener("numba:compile", Announcement("engine cpu", counted_trial)):
         for trial in range(len(batch)):
             with named_in_errors(batch, trial):
                 counted_trial(trial, *arguments, counts)  # type: ignore[call-arg]

@@ -1,9 +1,9 @@
 """The engine for NVIDIA cards: thousands of trials at once, a warp for each.
 
-The host packs a batch into flat arrays, sends it to the card in slices that take about half
-a second, and unpacks the results. What runs on the card is in `trials.cu`, compiled for the
-card and the settings at hand. Where there are several cards, each has a thread of the host,
-which takes one block of trials after another.
+The host packs a batch into flat arrays, sends it to the card in slices that take about half a
+second, and unpacks the results. The code for the card is in `trials.cu`, compiled for the card and
+the settings at hand. If there are several cards, each has a thread of the host, which takes one
+block of trials after another.
 """
 
 from __future__ import annotations

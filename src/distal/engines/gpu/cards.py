@@ -1,4 +1,4 @@
-"""The cards: whether there is one to run on, which there are, and their memory."""
+"""The cards: the available ones, and their memory."""
 
 from __future__ import annotations
 
@@ -151,12 +151,12 @@ def fitting(trials: int, each: int) -> int:
 
 
 def out_of_memory() -> InputError:
-    """Let go of all memory of the card that is not in use; return the refusal for whoever needs more."""
+    """Free all memory of the card that is not in use; return the refusal for work that needs more."""
     cupy().get_default_memory_pool().free_all_blocks()
     free, _ = cupy().cuda.runtime.memGetInfo()
     return InputError(
         f"engine gpu: {free / 2**20:,.0f} MiB of memory are free on the card, which is too little; "
-        "end what else runs there, or use engine cpu"
+        "end other programs that use it, or use engine cpu"
     )
 
 

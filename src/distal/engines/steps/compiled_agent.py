@@ -1,7 +1,8 @@
 """An agent: a network at work, its learner, and the book of its trials, as compiled code sees them.
 
-`acts_of` makes an agent's four acts from the compiled parts of a network and of a learner: they start a
-trial, begin an episode, take a step and end an episode. `kernels` calls them for whoever takes the steps.
+`acts_of` makes an agent's four acts from the compiled parts of a network and of a learner: they
+start a trial, begin an episode, take a step and end an episode. `kernels` calls them for the code
+that takes the steps.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Plan(NamedTuple):
 
 
 class Book(NamedTuple):
-    """The results of all trials; each agent writes those of its own."""
+    """The results of all trials; each agent writes its own."""
 
     best: Any  # float64 (trials, recorded)
     ep: Any  # float64 (trials, episodes), if they are kept

@@ -1,4 +1,4 @@
-"""The compiled code of engine steps: an agent's acts, for whoever holds the agent.
+"""The compiled code of engine steps: the acts of an agent, for the code that holds the agent.
 
 Kernels are made of the parts of a network and of a learner, once for each pair, and kept for later runs.
 """
@@ -216,7 +216,7 @@ def tables_for(
 
 
 def _folder(key: str, engine: str = "steps", task: str = "") -> Path | None:
-    """Return the folder for kernels of these parts; other processes may compile those of others meanwhile.
+    """Return the folder for kernels of these parts; other processes may compile other kernels meanwhile.
 
     Each compiled task has a folder of its own, since people change theirs: the oldest go.
     """

@@ -1,4 +1,4 @@
-"""Episodes whose steps Python takes: those of environments on a lean path, all others by their walks."""
+"""Episodes whose steps Python takes: environments on a lean path, all other tasks by their walks."""
 
 from __future__ import annotations
 

@@ -75,5 +75,5 @@ def part_of(kind: type[Network] | type[Learner]) -> Any:
 
 
 def network_of(batch: Batch) -> Network:
-    """Return a network of the shape that those of a batch have."""
+    """Return a network of the shape that the networks of a batch have."""
     return network_for(batch.settings, batch.task.inputs, batch.task.outputs, {})

@@ -173,14 +173,14 @@ def study_readings(
 
     Args:
         scale: "quick", or "paper" for as many runs and generations as the paper has.
-        elites: As in `evolve`, for the base.
+        elites: As in `GeneticAlgorithm`, for the base.
         maze: The maze of the base; the triple T-maze if left out.
         seed: As in `reproduce`.
         out: As in `reproduce`.
         force: As in `reproduce`.
         engine: As in `reproduce`.
-        progress: Called with an `Event` as the variants proceed. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        progress: Called with an `Event` as the variants proceed. If left out, a terminal shows the
+            progress; False shows nothing.
         **settings: As in `Settings`, for the base.
 
     Returns:

@@ -1,7 +1,7 @@
 """Run the paper's experiments and write a report.
 
-Rules and hill climbing are evolved and tested for many episodes, with and without resampling, beside
-chance. `agreement` compares the numbers of a `Reproduction` with the paper's.
+Rules and hill climbing are evolved and tested for many episodes, with and without resampling, and
+compared with chance. `agreement` compares the numbers of a `Reproduction` with the paper's.
 """
 
 from __future__ import annotations
@@ -264,15 +264,16 @@ def reproduce(
     Args:
         scale: "quick", or "paper" for the full size.
         rules: Which rules to test: "evolved" for new ones, "published" for the paper's.
-        elites: As in `evolve`. The evolutions are run with the other reading too, to compare.
+        elites: As in `GeneticAlgorithm`. The evolutions are run with the other reading too, to
+            compare.
         seed: The seed of all random numbers.
         out: A folder for the work. Stages in it are read, the others
             are run and stored. A folder made with other options is refused.
         force: Start over in a folder made with other options.
         maze: The maze; the triple T-maze if left out.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-        progress: Called with an `Event` as the stages proceed. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        progress: Called with an `Event` as the stages proceed. If left out, a terminal shows the
+            progress; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:

@@ -1,8 +1,8 @@
 """Compare the paper's table with other rules and with black-box optimisers.
 
-For five tasks, every kind of learner is evolved with the same budget of episodes and the paper's search.
-Each winner is tested in trials that no search has seen, with chance, and again with one reward in ten
-inverted. All learners of a task have the same trials.
+For five tasks, every kind of learner is evolved with the same budget of episodes and the paper's
+search. Each winner is tested in trials that no search has seen, with chance, and again with one
+reward in ten flipped. All learners of a task have the same trials.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class RivalStudy(Finished):
 
     Attributes:
         version: The version of Distal.
-        scale: How much was run: "quick", "middle" or "paper".
+        scale: The scale:  "quick", "middle" or "paper".
         budget: The budget of that scale.
         seed: The seed.
         machine: A description of the machine.

@@ -132,7 +132,7 @@ class TaskStudy(Finished):
 
     Attributes:
         version: The version of Distal.
-        scale: How much was run: "quick" or "full".
+        scale: The scale:  "quick" or "full".
         seed: The seed.
         machine: A description of the machine.
         seconds: The time of each stage.
@@ -175,7 +175,7 @@ class TaskStudy(Finished):
         names = [outcome.problem.name for outcome in self.outcomes]
         found = [(one.rule, one.task) for one in self.transfers]
         if found != (pairs_of(names) if self.worlds == STEPS else []):
-            raise InputError("transfers are not those of every rule to every other task")
+            raise InputError("transfers are not from every rule to every other task")
 
 
 _LATER: dict[str, Any] = {"worlds": TABLES, "transfers": []}  # fields that files with tables do not have
@@ -474,8 +474,8 @@ def study_tasks(
     and the rule of each is tested in the others. `write_report` writes the report.
 
     Args:
-        scale: "quick", or "full" for as many runs and generations as the paper has; of worlds
-            "steps", for more.
+        scale: "quick", or "full" for as many runs and generations as the paper has (with worlds
+            "steps", for a larger budget).
         worlds: The set of tasks: "tables", or "steps" for tasks that are run step by step.
         seed: The seed of all random numbers.
         **how: `engine`, `out`, `force` and `progress`, as in `reproduce`. Tasks without a table run on
