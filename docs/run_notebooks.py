@@ -30,7 +30,7 @@ STRICT = (  # as in the tests; the kernel's own code may warn
     "--IPKernelApp.exec_lines=import warnings; warnings.simplefilter('error'); "
     "warnings.filterwarnings('ignore', module='ipykernel')"
 )
-COMPILING = re.compile(r"(compiling the cpu engine.*\n?)+")  # said on a machine's first run alone
+COMPILING = re.compile(r"(compiling engine cpu.*\n?)+")  # said on a machine's first run alone
 LONGEST = 600  # seconds for a cell, in which the engine may have to be compiled
 
 

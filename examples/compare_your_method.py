@@ -88,15 +88,15 @@ def line(name: str, ep: NDArray[np.int32] | None) -> str:
     best = ep.min(axis=1)
     error = best.std(ddof=1) / np.sqrt(len(best))
     retained = distal.Behaviour.of(ep, target=99).retained
-    kept = "–" if retained is None else f"{retained:.1%}"
-    return f"{name:36} {best.mean():7.2f} ± {error:.2f}  {(best < 100).mean():8.0%}  {kept:>6}"
+    retention = "–" if retained is None else f"{retained:.1%}"
+    return f"{name:36} {best.mean():7.2f} ± {error:.2f}  {(best < 100).mean():8.0%}  {retention:>10}"
 
 
 def main() -> None:
     """Measure both, on the same goals and the same number of episodes, and chance."""
     same: dict[str, Any] = {"episodes": EPISODES, "trials": TRIALS, "keep_ep": True}
     print(f"{TRIALS * len(GOALS)} trials of {EPISODES} episodes; a perfect agent has 38.5")
-    print(f"{'':36}    mean best EP   reached    kept")
+    print(f"{'':36}    mean best EP   reached   retention")
     print(line("search over finite-state machines", measure()))
     rule = distal.learn("evolved:1", **same)
     print(line("DSP, the rule evolved:1", rule.ep))
@@ -105,7 +105,7 @@ def main() -> None:
     print(line("hill climbing", distal.learn("hc", chance=False, **same).ep))
     assert rule.chance is not None  # noqa: S101 - it comes unless chance=False
     print(line("chance: fresh weights every episode", rule.chance.ep))
-    print("reached: trials; kept: episodes after the first success that reached the goal again")
+    print("reached: share of trials; retention: share of later episodes that reached the goal again")
 
 
 if __name__ == "__main__":

@@ -1,3 +1,3 @@
-"""The version, in the one place that all others read."""
+"""The version, in the one place that all other code reads."""
 
 __version__ = "0.5.0"

@@ -519,5 +519,5 @@ def test_a_bomb_of_empty_lists_is_refused_before_it_is_unpacked(
         read_json(path, "file")
     path.write_text("{" + ",".join(f'"{number % 89_999}": 0' for number in range(90_000)) + "}")
     monkeypatch.delenv("DISTAL_MEMORY")
-    with pytest.raises(InputError, match="it has the name '0' twice"):
+    with pytest.raises(InputError, match="the name '0' occurs twice"):
         read_json(path, "file", most=2**24)

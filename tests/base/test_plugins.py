@@ -154,11 +154,11 @@ def test_an_agent_and_a_plastic_network_say_what_to_import(here: Path) -> None:
     [
         ("nowhere", None, "there is no module nowhere: no file nowhere.py in this folder, and no installed"),
         ("my_modul", None, "did you mean 'my_module'?"),
-        ("my_module.py", None, "'my_module.py' is no name of a module, expected one such as my_module or"),
+        ("my_module.py", None, "'my_module.py' is not the name of a module, expected one such as my_module"),
         ("my_module.py", None, "; write my_module"),
         ("mine", "1 / 0", "module mine cannot be imported (mine.py, line 1): ZeroDivisionError: division by"),
         ("mine", "import not_there", "module mine needs not_there, which is not installed"),
-        ("mine", "raise SystemExit", "module mine ends the program when it is imported; put what it runs"),
+        ("mine", "raise SystemExit", "module mine ends the program when it is imported; put its program"),
         ("json", "x = 1", "module json is Python's own or an installed one, and not the json.py"),
         ("mine", "import distal.learners as own\n\nown.register(3)", "(mine.py, line 3): kind is 3, expecte"),
     ],

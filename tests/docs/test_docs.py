@@ -120,7 +120,7 @@ def check_told(errors: str) -> None:
         "using engine ",
         "compiling engine steps",
         "cluster ",
-        "compiling the cpu engine",
+        "compiling engine cpu",
     )
     assert all(line.startswith(told) for line in errors.splitlines()), errors
 

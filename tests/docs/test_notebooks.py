@@ -178,7 +178,7 @@ def write(path: Path, *cells: dict[str, Any]) -> Path:
 def test_the_script_keeps_what_is_said_nothing_of_the_machine_and_no_notebook_that_warns(
     tmp_path: Path,
 ) -> None:
-    source = "import sys\nprint('compiling the cpu engine for DSP', file=sys.stderr)\nprint('kept')"
+    source = "import sys\nprint('compiling engine cpu for DSP', file=sys.stderr)\nprint('kept')"
     kept = {"mystnb": {"image": {"alt": "what a picture shows"}}, "tags": ["remove-cell"]}
     stale = {"output_type": "stream", "name": "stdout", "text": ["old"]}
     metadata = {**kept, "execution": {"iopub.status.busy": "2020-01-01T00:00:00Z"}, "collapsed": False}

@@ -412,7 +412,12 @@ def damaged(data: dict[str, Any], path: str, value: object) -> dict[str, Any]:
         ("maze", "seed", ..., "cannot read a result: field 'seed' is missing"),
         ("maze", "trials", 3, "cannot read a result: best has 4 rows, expected 6 that never rise"),
         ("maze", "curves.best", [[1, 2]] * 4, "cannot read a result: best has 4 rows, expected 4 that never"),
-        ("maze", "curves.best", [[2**40]] * 4, f"cannot read a result: best holds {2**40}, which is no EP"),
+        (
+            "maze",
+            "curves.best",
+            [[2**40]] * 4,
+            f"cannot read a result: best holds {2**40}, which is not an EP",
+        ),
         ("maze", "curves.ep", [[1, 1, 1]] * 4, "cannot read a result: best and ep do not belong together"),
         ("maze", "learner", "x", "cannot read a result: learner is 'x', expected one of dsp, hc, chance"),
         ("maze", "rule.eta", 2, "cannot read a result: eta is 2, expected a number from 0 to 1"),

@@ -155,7 +155,7 @@ def changed(folder: Path, about: Callable[[dict[str, Any]], Any] | None = None, 
         (None, {"best": np.array([[object()]])}, "it is damaged"),
         (None, {"best": [[1, 2, 3]] * 4}, "best has 4 rows, expected 4 that never rise"),
         (None, {"ep": [[1, 1, 1]] * 4}, "best and ep do not belong together"),
-        (None, {"hidden": None}, "of the weights, hidden or output is missing"),
+        (None, {"hidden": None}, "hidden or output weights are missing"),
         (None, {"hidden": np.zeros((4, 1, 1), np.float32)}, "hidden has the shape (4, 1, 1), expected"),
     ],
 )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from distal import InputError, learners, published_rule, triple_t_maze
 from distal.learners import dsp, modulation, normalisation
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.networks import Episode, Recurrent, Weights, run_episode
@@ -263,7 +263,7 @@ def test_malformed_rule_files_are_refused_by_name(
         (b'{"format": "distal-rule", "version": 1}', "field 'eta' is missing"),
         (b'{"format": "distal-rule", "version": 1, "eta": NaN}', "is not JSON: NaN is not a JSON number"),
         (b'{"format": "distal-rule", "eta": -Infinity}', "is not JSON: -Infinity is not a JSON number"),
-        (b'{"eta": 0.1, "theta": 0.1, "eta": 0.2}', "is not JSON: it has the name 'eta' twice"),
+        (b'{"eta": 0.1, "theta": 0.1, "eta": 0.2}', "is not JSON: the name 'eta' occurs twice"),
         (b"[" * 100_000, "nested too deeply"),
         (b"1" * 10_000, "a number is too long"),
     ],

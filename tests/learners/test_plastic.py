@@ -110,7 +110,7 @@ def test_a_network_of_a_task_is_loaded_with_its_task(tmp_path: Path) -> None:
     PlasticNetwork("evolved:1", task=task, hidden=5).save(tmp_path / "network.json")
     with pytest.raises(InputError, match=r"observations of an environment; give it: PlasticNetwork.load"):
         PlasticNetwork.load(tmp_path / "network.json")
-    with pytest.raises(InputError, match="its observations became bits in another way than this task's"):
+    with pytest.raises(InputError, match="its observations were encoded in another way than in this task"):
         PlasticNetwork.load(
             tmp_path / "network.json", distal.EnvTask("CartPole-v1", encode="bins:3:quantiles")
         )
@@ -124,8 +124,8 @@ def network(**given: Any) -> PlasticNetwork:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"inputs": None}, "there is neither a task nor the numbers of inputs and outputs; give one"),
-        ({"task": T}, "task is given with inputs or outputs; leave these out, the task says them"),
+        ({"inputs": None}, "neither a task nor the numbers of inputs and outputs are given; add one"),
+        ({"task": T}, "task is given with inputs or outputs; leave these out, the task sets them"),
         ({"settings": Settings(), "hidden": 4}, "settings is given with hidden; give the settings or"),
         ({"outputs": "random"}, "outputs is 'random', expected the number of actions; a reading of"),
         ({"hiden": 4}, "unknown keyword 'hiden', .*did you mean 'hidden'"),

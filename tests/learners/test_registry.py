@@ -314,8 +314,8 @@ def test_climbers_and_chance_stand_in_results_as_they_always_have() -> None:
     ("kind", "problem"),
     [
         (JUMPS, "expected a dataclass that inherits from Learner"),
-        (Lazy, "kind 'hc' of Lazy is that of HillClimbing; choose another"),
-        (type("Same", (Jumps,), {"file_format": "distal-rule"}), "'distal-rule' of Same is that of Rule"),
+        (Lazy, "kind 'hc' of Lazy belongs to HillClimbing; choose another"),
+        (type("Same", (Jumps,), {"file_format": "distal-rule"}), "'distal-rule' of Same belongs to Rule"),
         (type("Bad", (Jumps,), {"kind": "two words"}), "kind of Bad is 'two words', expected one word"),
         (type("Bad", (Jumps,), {"names": ("sigma",)}), "Bad has no field 'sigma', which it needs"),
         (type("Bad", (Jumps,), {"update": None}), "Bad has no method update"),

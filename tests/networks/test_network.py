@@ -154,7 +154,7 @@ def broken(**parts: Any) -> type[Network]:
         ),
         ({"layers": (("inputs",), ("bias",))}, r"layers gives \('inputs',\), expected one of inputs, rec"),
         ({"label": None}, "label of Broken is None, expected text"),
-        ({"kind": "recurrent"}, "kind 'recurrent' of Broken is that of Recurrent; choose another"),
+        ({"kind": "recurrent"}, "kind 'recurrent' of Broken belongs to Recurrent; choose another"),
     ],
 )  # fmt: skip
 def test_a_class_that_breaks_a_promise_is_not_registered(parts: dict[str, Any], problem: str) -> None:
@@ -178,5 +178,5 @@ def test_weights_of_another_shape_are_refused() -> None:
 
 
 def test_a_scale_that_is_none_is_refused() -> None:
-    with pytest.raises(InputError, match="tau is no scale of the network 'recurrent'; its scales are"):
+    with pytest.raises(InputError, match="tau is not a scale of network 'recurrent'; its scales are"):
         Recurrent(tau=0.5)

@@ -51,12 +51,12 @@ def test_finalists_are_not_alike() -> None:
 def test_a_search_that_takes_no_guests_has_no_islands(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InputError, match="the search cma takes no individuals of other islands"):
+    with pytest.raises(InputError, match="the search cma takes no individuals from other islands"):
         Islands(CMA(population=4), 2)
     asked = ["evolve", "--search", "cma", "--islands", "2", "--out", str(tmp_path / "new")]
-    assert "takes no individuals of other islands; use the search ga" in refusal(capsys, *asked)
+    assert "takes no individuals from other islands; use the search ga" in refusal(capsys, *asked)
     assert not (tmp_path / "new").exists()
-    with pytest.raises(InputError, match="CMASearch takes no individuals of other islands"):
+    with pytest.raises(InputError, match="CMASearch takes no individuals from other islands"):
         CMA(population=4).begin(2, 1, 0).immigrate(FEW.begin(2, 1, 0).ask()[:1], 1.0, 0)
 
 

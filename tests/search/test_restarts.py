@@ -48,7 +48,7 @@ def test_a_leader_that_has_left_the_population_is_kept_at_a_restart() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"archive": None}, "the archive is not that of this generation"),
+        ({"archive": None}, "the archive belongs to another generation"),
         ({"generation": 3}, "its start is in generation 0, its run in 3"),
         ({"archive": {"born": [9]}}, "born is 9"),
     ],

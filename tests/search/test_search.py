@@ -109,7 +109,7 @@ def test_the_leader_is_the_best_of_the_current_generation() -> None:
 @pytest.mark.parametrize(
     ("asked", "problem"),
     [
-        (None, "what ask returned is None, expected Genotypes"),
+        (None, "the result of ask is None, expected Genotypes"),
         (Genotypes(np.zeros((0, 2), np.int8), np.zeros((0, 1))), "shapes (0, 2) and (0, 1)"),
         (Genotypes(np.zeros((3, 1), np.int8), np.zeros((3, 2))), "shapes (3, 1) and (3, 2)"),
         (Genotypes(np.zeros((3, 2), np.int8), np.zeros((4, 1))), "shapes (3, 2) and (4, 1)"),

@@ -54,9 +54,9 @@ def test_the_page_has_code_for_every_value_of_a_setting(port: Page) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("normalise: 'column'", "normalise is column, and this page has code for neuron, layer, none alone"),
-        ("network: 'forward'", "network is forward, and this page has code for recurrent alone"),
-        ("neurons: 'spiking'", "neurons is spiking, and this page has code for binary, sigmoid alone"),
+        ("normalise: 'column'", "normalise is column, and this page has code only for neuron, layer, none"),
+        ("network: 'forward'", "network is forward, and this page has code only for recurrent"),
+        ("neurons: 'spiking'", "neurons is spiking, and this page has code only for binary, sigmoid"),
     ],
 )
 def test_a_value_without_code_is_an_error_that_names_it(port: Page, change: str, told: str) -> None:

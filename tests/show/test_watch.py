@@ -87,7 +87,10 @@ MANY = Table.of([[0], [1]], [[0, 1], [0, 1]], np.ones((100, 2, 2), int), np.zero
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"task": Endless()}, "endless is no table, and nothing else can be watched; use distal learn$"),
+        (
+            {"task": Endless()},
+            "endless is no table, and only mazes and tables can be watched; use distal learn$",
+        ),
         ({"task": ring(4), "goal": "3"}, "goal is '3', expected a goal of ring: 0$"),
         ({"task": TableTask(MANY), "goal": "x"}, "expected a goal of table: 0, 1, .* 38, …, 99$"),
         ({"goal": ""}, "goal is '', expected a final position of the maze: 0, 1, 2, 3, 4, 5, 6, 7$"),

@@ -72,9 +72,9 @@ def test_actions_are_called_by_their_numbers() -> None:
     [
         (Box(-1, 1, (1,)), None, "chooses among a few; pass actions='bins:3' for 3 values"),
         (Box(-1, 1, (4,)), "bins:3", "4 numbers, and bins are for up to 3; wrap the environment"),
-        (Box(-np.inf, 1, (1,)), "bins:3", "no values evenly between infinite bounds; wrap the environment"),
+        (Box(-np.inf, 1, (1,)), "bins:3", "infinite bounds cannot be divided evenly; wrap the environment"),
         (Box(-1, 1, (3,)), "bins:17", "there are 4913 actions, all combinations of 3 numbers, at most 4096"),
-        (Box(-1, 1, (1,)), "binary", "actions is 'binary', expected 'bins:N', as bins:3"),
+        (Box(-1, 1, (1,)), "binary", "actions is 'binary', expected 'bins:N', such as bins:3"),
         (Discrete(2), "bins:3", "actions is 'bins:3', which is for a Box, not for Discrete(2); leave it out"),
         (Dict({"a": Discrete(2)}), None, "expected Discrete, MultiDiscrete, MultiBinary or a Box; wrap the"),
     ],

@@ -163,7 +163,7 @@ BROKEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a table that senses otherwise": (
         broken(table=lambda *_: table(observations=[[1], [1], [0]])),
-        "the table is not what a walk does: after the actions 0,",
+        "the table and the walk disagree: after the actions 0,",
     ),
     "a table that ends elsewhere": (
         broken(table=lambda *_: table(ends=[0, 1, 1])), "they differ in their steps, ",

@@ -149,8 +149,12 @@ def test_the_number_that_is_out_of_its_bounds_is_named() -> None:
         (Discrete(3), "binary,one-hot", "encode is 'binary,one-hot', expected one of binary and one-hot"),
         (Discrete(3), "bins:4", "encode holds 'bins:4', which Discrete(3) has no use for; leave it out"),
         (LINE, "bins:x", "the number of bins in encode is 'x', expected a whole number from 2 to 257"),
-        (Box(-np.inf, 1, (1,)), "bins:3", "bins between infinite bounds are of no use; use bins:3:quantiles"),
-        (Text(3), None, "and text becomes no bits; encode with a function of your own"),
+        (
+            Box(-np.inf, 1, (1,)),
+            "bins:3",
+            "infinite bounds cannot be divided into bins; use bins:3:quantiles",
+        ),
+        (Text(3), None, "and text cannot become bits; encode with a function of your own"),
         (Tuple([Discrete(2), Sequence(Discrete(2))]), None, "observations are Sequence(Discrete(2), stack=F"),
         (Graph(Discrete(2), None), None, "or Dict of them; encode with a function of your own that turns th"),
         (Box(0, 255, (350, 350, 3), np.uint8), "bins:4", "observations become 1,102,500 bits, at most 1,048"),
@@ -255,7 +259,7 @@ def test_an_encoder_of_an_older_version_has_its_bins() -> None:
 
 
 def test_what_a_random_policy_always_sees_the_same_is_refused() -> None:
-    with pytest.raises(InputError, match="always sees the same; encode with a function of your own"):
+    with pytest.raises(InputError, match="always sees the same one; encode with a function of your own"):
         encoder(BYTES, None, [np.array([1, 2], np.uint8)] * 3)
 
 
@@ -277,10 +281,13 @@ def test_a_function_is_an_encoder() -> None:
 @pytest.mark.parametrize(
     ("function", "problem"),
     [
-        (lambda observation: 3, "what encode returns is 3, expected a sequence of 0 and 1"),
-        (lambda observation: [], "what encode returns is [], expected a sequence of 0 and 1"),
+        (lambda observation: 3, "the result of encode is 3, expected a sequence of 0 and 1"),
+        (lambda observation: [], "the result of encode is [], expected a sequence of 0 and 1"),
         (lambda observation: 1 / 0, "encode failed for 0: ZeroDivisionError: division by zero"),
-        (lambda observation: [0] * (2**20 + 1), "what encode returns has 1,048,577 entries, at most 1,048,5"),
+        (
+            lambda observation: [0] * (2**20 + 1),
+            "the result of encode has 1,048,577 entries, at most 1,048,5",
+        ),
     ],
 )
 def test_a_function_that_gives_no_bits_is_refused(function: Any, problem: str) -> None:
@@ -290,7 +297,7 @@ def test_a_function_that_gives_no_bits_is_refused(function: Any, problem: str) -
 def test_a_function_gives_always_as_many_bits() -> None:
     made = encoder(Discrete(9), lambda observation: [0] * (observation + 1), [0])
     with pytest.raises(
-        InputError, match="encode gives 3 bits for 2, and gave 1 before; expected always as many"
+        InputError, match="encode gives 3 bits for 2, and gave 1 before; expected the same number each time"
     ):
         made(2)
 

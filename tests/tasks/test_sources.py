@@ -103,7 +103,7 @@ def test_an_environment_that_is_no_table_stays_one_and_says_why(given: Any, reas
         ({"given": MazeTask(MAZE), "tabulated": False}, "tabulated is for environments, and the task is"),
         ({"given": "none.npz"}, "cannot read table 'none.npz': No such file"),
         ({"given": MazeTask}, "cannot make the environment: "),
-        ({"given": Ring, "key": lambda env: [1]}, "key returns [1], expected what can be hashed"),
+        ({"given": Ring, "key": lambda env: [1]}, "key returns [1], expected something hashable"),
     ],
 )
 def test_what_is_no_task_is_refused(given: dict[str, Any], problem: str) -> None:

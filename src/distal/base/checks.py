@@ -96,7 +96,7 @@ def code_for(name: str, functions: Mapping[str, T], word: str) -> T:
         return functions[word]
     except Exception:  # no list is a key, and what is one may fail in any way
         known = ", ".join(functions)
-        raise InputError(f"{name} is {shown(word)}, but there is code for {known} alone") from None
+        raise InputError(f"{name} is {shown(word)}, but there is code only for {known}") from None
 
 
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
@@ -293,7 +293,7 @@ def path(name: str, value: object) -> Path:
     if not written:
         raise InputError(f"{name} is empty, expected a path")
     if "\0" in written:
-        raise InputError(f"{name} is {shown(written)}, which no file system takes: it holds a NUL character")
+        raise InputError(f"{name} is {shown(written)}, which is not a valid path: it holds a NUL character")
     try:
         Path(written).stat()
     except (FileNotFoundError, NotADirectoryError, PermissionError):

@@ -1,8 +1,8 @@
 """One colour for each thing, in figures, pages, films and pictures of mazes alike.
 
-Every role has a colour for light and one for dark ground. Learners and maze are after
-Okabe and Ito, negative and positive are brown and teal, the paper is violet: all
-can be told apart by colour-blind readers.
+Every role has a colour for light and one for dark ground. The colours of learners and maze follow
+Okabe and Ito, negative and positive are brown and teal, the paper is violet. Colour-blind readers
+can tell all of them apart.
 """
 
 from __future__ import annotations

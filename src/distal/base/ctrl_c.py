@@ -1,7 +1,7 @@
 """Ctrl-C while Distal is imported: taken over before anything else is loaded.
 
-The first module that Distal imports, and itself one that imports only what is built into
-Python or has been loaded by its start. What else there is to Ctrl-C stands in `interrupts`.
+This is the first module that Distal imports. It imports only modules that are built into Python or
+loaded at its start. `interrupts` has the rest of the handling of Ctrl-C.
 """
 
 import atexit

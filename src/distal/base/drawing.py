@@ -91,7 +91,7 @@ def evolution(
     """Draw the best fitness of every run (runs, generations + 1), the winners on fresh trials, and chance.
 
     `fresh` are the winners' fitness and its standard error. They stand to the right of the last
-    generation, beside one another, in the order of the runs.
+    generation, side by side, in the order of the runs.
     """
     runs, last = len(best), best.shape[1] - 1
     marker = "o" if last == 0 else ""

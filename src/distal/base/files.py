@@ -129,7 +129,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content: dict[str, Any] = {}
     for name, value in pairs:
         if name in content:
-            raise InputError(f"it has the name {checks.shown(name)} twice")
+            raise InputError(f"the name {checks.shown(name)} occurs twice")
         content[name] = value
     return content
 

@@ -2,7 +2,7 @@
 
 A folder is ours if its `manifest.json` says so and the checksum in it holds. The
 manifest names every file that may be written there, and is written before any of them,
-so it is known at any moment, whatever was interrupted, which files are ours. No other
+so our files are known at any moment, even after an interruption. No other
 file in the folder is changed or removed, and nothing outside of it.
 """
 
@@ -321,7 +321,7 @@ class Folder:
 
 @contextmanager
 def for_report(out: str | Path, holds: str, files: Sequence[str]) -> Iterator[Folder]:
-    """Open a folder for the files of a report: that of the work itself, or any that holds none of them."""
+    """Open a folder for the files of a report: the folder of the work itself, or one without such files."""
     with Folder(out) as folder:
         manifest = read_manifest(folder.path)
         same = manifest is not None and manifest.holds == holds

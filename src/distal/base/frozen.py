@@ -1,4 +1,4 @@
-"""Frozen dataclasses: arrays that nobody writes to, and objects of fields that are right already."""
+"""Frozen dataclasses: read-only arrays, and objects made of fields that have been checked already."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Frozen:
                 object.__setattr__(self, name, held)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the fields, also those that come from another process, where arrays arrive writable."""
+        """Take the fields, also from another process, where arrays arrive writable."""
         for name, value in state.items():
             object.__setattr__(self, name, read_only(value))
 

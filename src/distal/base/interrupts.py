@@ -1,9 +1,9 @@
 """Ctrl-C: one line and exit code 130, whatever the command is doing.
 
-The handler that is installed says how far the command is. While modules are imported
-and after `main` it is `leave`, of the module `ctrl_c`; `main` makes it `_raise`, once; when
-the line has been written it is `_quit`. In a program that imports Distal nothing of this
-happens: its Ctrl-C is its own.
+The installed handler reflects the progress of the command. While modules are imported and after
+`main` it is `leave`, of the module `ctrl_c`; `main` makes it `_raise`, once; when the line has been
+written it is `_quit`. In a program that imports Distal none of this happens: the program handles
+its own Ctrl-C.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The machine that does the work, as reports describe it: its processor, cores and memory, and versions."""
+"""The machine that does the work, as reports describe it: processor, cores, memory and versions."""
 
 from __future__ import annotations
 

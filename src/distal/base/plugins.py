@@ -1,9 +1,9 @@
-"""Code that is not Distal's: modules that are imported by name, and the plug-ins of installed packages.
+"""Code from outside Distal: modules imported by name, and the plug-ins of installed packages.
 
 Learners, networks, searches and tasks of other people are known when the module that registers them
-has been imported. `import_named` does so for a name that a person gave, `load_installed` for the entry
-points of installed packages. Files name the module that something came from, and no file makes
-anything be imported: where it is not known, `unknown` says which module to ask for.
+has been imported. `import_named` does so for a name that a person gave, `load_installed` for the
+entry points of installed packages. Files name the module that something came from, but reading a
+file imports nothing: if a module is needed, `unknown` names it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def unknown(what: str, word: object, module: object) -> NotImportedError:
 
 
 def registered(what: str, word: object, known: Iterable[str]) -> str:
-    """Return a word if it is one of those that are known; refuse it with how one's own becomes known."""
+    """Return a word if it is known; else refuse it, and say how a word of one's own becomes known."""
     words = tuple(known)
     if isinstance(word, str) and word not in words:
         near = suggestion(word, words)
@@ -121,7 +121,8 @@ def import_named(name: object) -> None:
     if file or not all(part.isidentifier() for part in word.split(".")):
         instead = f"; write {stem}" if file and word == f"{stem}.py" and stem.isidentifier() else ""
         raise InputError(
-            f"{shown(word)} is no name of a module, expected one such as my_module or package.module{instead}"
+            f"{shown(word)} is not the name of a module, expected one such as my_module "
+            f"or package.module{instead}"
         )
     folder = _here()
     with _first(folder), _failing(word, folder):
@@ -173,7 +174,7 @@ def _failing(name: str, folder: str) -> Iterator[None]:
         ) from None
     except SystemExit:
         raise InputError(
-            f"module {name} ends the program when it is imported; put what it runs under "
+            f"module {name} ends the program when it is imported; put its program under "
             'if __name__ == "__main__":'
         ) from None
     except Exception as error:

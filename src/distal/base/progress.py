@@ -1,8 +1,8 @@
-"""Progress of long work: how far it is, how fast it goes, how long it will take.
+"""Progress of long work: the finished share, the speed and the time left.
 
-A terminal shows it at its foot (`Display`). Where stderr is no terminal, a command writes a line a
-minute (`Lines`), and Python shows nothing. rich, which draws, is imported with the first line.
-No thread draws: processes are forked while work is under way.
+A terminal shows it in its last lines (`Display`). Where stderr is not a terminal, a command writes
+a line a minute (`Lines`), and Python shows nothing. rich, which draws, is imported with the first
+line. No thread draws: processes are forked while work is under way.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def followed(
     seconds: Callable[[], float | None] = lambda: None,
     **options: Any,
 ) -> Iterator[Any]:
-    """Yield the listener that hears of the work.
+    """Yield the listener for the work.
 
     Args:
         progress: The caller's function; `LINES`, from a command; False for nothing; None for a display
@@ -271,7 +271,7 @@ class Lines(Shown):
         self._written, self._twentieths, self._announced = self.count.began, 0, False
 
     def begin_part(self, label: str, total: int) -> None:
-        """Begin a part; say how far the work is, unless little was done since the last line."""
+        """Begin a part; report the progress, unless little was done since the last line."""
         if int(20 * self.count.share) > self._twentieths:
             self._write()
         super().begin_part(label, total)
@@ -360,7 +360,7 @@ class Display(Shown):
         return lines
 
     def _words(self, count: Count, alone: bool) -> list[str]:
-        """Return the words at the end of a line: those that count most come first."""
+        """Return the words at the end of a line, the most important ones first."""
         whole, words = count is self.count, []
         left = self.left() if whole else None
         if left is not None:

@@ -1,4 +1,4 @@
-"""Numbers as JSON and back: frozen dataclasses whose fields say by their types how they are checked.
+"""Numbers as JSON and back: frozen dataclasses in which the type of each field decides how it is checked.
 
 A number with a range is `Annotated` with its check. `read` and `plain` know numbers, text, lists,
 dictionaries, records, and classes with `to_dict` and `from_dict`; other packages add to them with
@@ -68,7 +68,7 @@ class Record:
 
     @classmethod
     def _read(cls, data: object, **known: Any) -> Self:
-        """Read all fields but those that are known."""
+        """Read all fields except the known ones."""
         given = instance(cls.__name__.lower(), data, dict, "its fields, by name")
         for name, kind in cls._kinds().items():
             if name not in known:

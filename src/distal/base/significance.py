@@ -8,11 +8,11 @@ Fisher's exact test (shares). Intervals are 95 %: bootstrap percentiles for mean
 standard deviations, Wilson's for shares.
 
 Distributions are SciPy's. Their last digits depend on the release, the C library and the
-processor's vector instructions, so whatever comes of one is rounded to six significant
+processor's vector instructions, so every result of one is rounded to six significant
 digits (`stable`): files that hold a p-value are the same on every machine.
 
 All of them hold for a number of values that was chosen beforehand. A confidence sequence
-holds at every number of values at once, so whoever looks at it may stop at any time.
+holds at every number of values at once, so anyone who looks at it may stop at any time.
 """
 
 from __future__ import annotations

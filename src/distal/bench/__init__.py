@@ -105,12 +105,12 @@ def load_report(path: str | Path) -> dict[str, Any]:
     """Read results that an earlier run wrote."""
     data = read_json(path, "benchmark file")
     if not isinstance(data, dict) or data.get("format") != _FORMAT or data.get("version") != _VERSION:
-        raise InputError(f"benchmark file {str(path)!r}: expected what 'distal bench --json' prints")
+        raise InputError(f"benchmark file {str(path)!r}: expected the output of 'distal bench --json'")
     return data
 
 
 def compare(rows: list[Timing], earlier: dict[str, Any]) -> list[tuple[Timing, float | None, str]]:
-    """Set rows beside an earlier run: (row, value then, verdict)."""
+    """Compare rows with an earlier run: (row, value then, verdict)."""
     before = {entry["name"]: entry["value"] for entry in earlier["results"]}
     compared = []
     for row in rows:
@@ -148,10 +148,7 @@ def wide_and_narrow(
 ) -> Iterator[Timing]:
     """Compare an episode in the default maze with one in the narrow maze, whose corridors have one cell.
 
-    Args:
-        run: an engine.
-        batches: what is run in a maze, given its name: batches by what they are called.
-        repeats: of each.
+    `batches` returns what is run in a maze, given its name: batches by what they are called.
     """
     wide, narrow = batches(DEFAULT_MAZE), batches(NARROW_MAZE)
     for name, batch in wide.items():
@@ -226,16 +223,9 @@ def against_jax(
 ) -> Timing:
     """Compare a job with the JAX program, which runs between two halves of its repeats.
 
-    Args:
-        what: is measured, in words.
-        target: how many times faster the job should be.
-        job: what is compared.
-        repeats: of each half.
-        tell: makes the note, from what the program printed and our seconds.
-        needs: what to install where there is no JAX.
-        options: of the program.
-        name: of the row.
-        variables: of the program's environment.
+    `what` is measured, `target` how many times faster the job should be, `needs` what to install where there
+    is no JAX. `tell` makes the note, from what the program printed and our seconds; `options` and
+    `variables` are those of the program.
     """
     if find_spec("jax") is None:
         return Timing(name, what, None, "times", target, note=f"needs {needs}")

@@ -1,4 +1,4 @@
-"""What is measured of a cluster: the cost of handing tasks over, and how much of the workers is used."""
+"""The measurements of a cluster: the cost of handing tasks over, and the share of the workers in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured of the gpu engine, on the card at hand."""
+"""The measurements of engine gpu, on the card at hand."""
 
 from __future__ import annotations
 

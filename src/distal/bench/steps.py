@@ -1,4 +1,4 @@
-"""What is measured of engine steps: environments against the bare environment, compiled tasks, learners.
+"""The measurements of engine steps: environments against the bare environment, compiled tasks, learners.
 
 Everything is measured in processor time, because it runs on one core and other work may share the machine.
 """
@@ -139,7 +139,7 @@ def _batch(task: Task[Any], episodes: int, trials: int = 1) -> Batch:
 
 
 def _bare(name: str, count: int) -> Callable[[], object]:
-    """Return a job that takes so many steps in an environment, with actions that are drawn beforehand."""
+    """Return a job that takes a number of steps in an environment, with actions drawn beforehand."""
     import gymnasium  # noqa: PLC0415 - an extra
 
     env = gymnasium.make(name)

@@ -1,4 +1,4 @@
-"""How fast a finite environment is as a table: against itself step by step, and against the maze."""
+"""The speed of a finite environment as a table: against itself step by step, and against the maze."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from distal.engines.gpu import cards
 def add(command: Parser) -> None:
     """Add the description and the options."""
     command.description = (
-        "Measure an engine: ratios within one run, medians of repeats. The cpu engine "
-        "takes about two minutes on two cores, ten seconds with --quick; the gpu engine about two minutes; "
+        "Measure an engine: ratios within one run, medians of repeats. Engine cpu "
+        "takes about two minutes on two cores, ten seconds with --quick; engine gpu about two minutes; "
         "engine steps about one."
     )
     add_options(command, {

@@ -12,6 +12,7 @@ from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
 from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
+from distal.cli.spelling import spelled
 from distal.cli.terminal import console, new_table, print_json, print_named, visible
 from distal.engines import Runner
 from distal.engines.compiled_engine import COMPILED_INPUTS, COMPILED_OUTPUTS
@@ -159,7 +160,7 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     else:
         how = f"stepped in Python by {who}"
         if about["why_no_table"] is not None:
-            how += f"; no table, because {about['why_no_table']}"
+            how += f"; no table, because {spelled(about['why_no_table'], ())}"
     if pace is None:
         return how
     cores = counted(about["cores"], "core")

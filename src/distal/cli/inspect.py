@@ -94,7 +94,7 @@ def _show(found: Inspection) -> None:
         shares = (f"{share:.1%}" for share in shares_of(usage, row))
         table.add_row(*row_cells(row), signed(found.rule.delta_w[row]), *shares)
     out.print(table)
-    out.print("bits: which states of the two neurons came up, 00 01 10 11")
+    out.print("bits: the frequent states of the two neurons, of 00 01 10 11")
     out.print(
         "use: share of updates that select the row: overall, by layer, "
         "in the first and last tenth of the trial"
@@ -110,7 +110,7 @@ def _show(found: Inspection) -> None:
     out.print(
         "set to: change in fitness ± half its 95 % interval; * holds after Holm's correction for 64 tests"
     )
-    out.print("fitness along each number, the others as they are", style="bold")
+    out.print("fitness for other values of each number, one number at a time", style="bold")
     along = new_table("", *[""] * max(len(points) for points in found.sensitivity.values()))
     along.show_header, along.collapse_padding = False, True
     for name in NUMBERS:

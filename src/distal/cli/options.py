@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
+from distal.base import plugins
 from distal.base.checks import InputError, counted, shown, suggestion
 from distal.base.progress import followed
 from distal.cli import Parser, add_options, number
@@ -33,6 +34,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
+from distal.tasks.naming import is_name, is_trusted
 from distal.tasks.registry import TASKS
 from distal.tasks.sources import task_of
 from distal.tasks.switching import NEW, SCHEDULES, Switch
@@ -53,7 +55,7 @@ def add_evaluation(
     """Add what every evaluation has: how long, what for, in which task and network, and how it is run."""
     add_options(command, {
         "--episodes N": "episodes per trial (100)",
-        "--trials N": f"trials per goal, per final position of a maze ({trials}){about}",
+        "--trials N": f"trials per goal; in a maze, per final position ({trials}){about}",
     })  # fmt: skip
     command.set_defaults(episodes=100, trials=trials)
     add_seed(command)
@@ -79,7 +81,7 @@ def add_result(command: Parser, remark: str = "") -> None:
 
 def add_brief(command: Parser) -> None:
     """Add the short form of the output."""
-    add_options(command, {"--brief": "print the most important numbers alone"})
+    add_options(command, {"--brief": "print only the most important numbers"})
 
 
 def check_brief(args: argparse.Namespace) -> None:
@@ -210,7 +212,7 @@ def add_engine(command: Parser) -> None:
     add_options(command, {
         "--engine NAME": f"{names} ({engines.DEFAULT} where possible, else steps, else reference)",
         "--workers N": "threads or processes of engines cpu, steps and reference (one per core), cards of "
-        "the gpu engine (all)",
+        "engine gpu (all)",
         "--cluster ADDRESS": "run on a Dask cluster: tcp://…, a scheduler file, or local:N for N processes "
         "on this machine",
     })  # fmt: skip
@@ -233,7 +235,7 @@ def learner_help() -> str:
 
 
 def add_learner(command: Parser, name: str = "rule", **options: Any) -> None:
-    """Add the name of a learner, and the numbers of those that need no file."""
+    """Add the name of a learner, and the numbers of the learners that need no file."""
     owners = _owners()
     command.add_argument(name, help=learner_help(), **{"metavar": "RULE", **options})
     for number_, words in owners.items():
@@ -313,6 +315,9 @@ def evaluation(args: argparse.Namespace) -> dict[str, Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
+    functions = [one for one in (args.encode, *(args.wrap or ())) if is_name(one)]
+    for one in (name, *functions) if name not in TASKS else functions:
+        _import_own(one.partition(":")[0])
     with followed(None, "exploring", None, unit="states") as advance:
         return task_of(
             name,
@@ -324,6 +329,14 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
             scale=args.reward_scale,
             progress=advance,
         )
+
+
+def _import_own(module: str) -> None:
+    """Import a module that was named, if it lies in this folder: workers and --resume need it too."""
+    top = Path(module.partition(".")[0])
+    own = top.with_suffix(".py").is_file() or (top / "__init__.py").is_file()
+    if own and all(part.isidentifier() for part in module.split(".")) and not is_trusted(module):
+        plugins.import_named(module)
 
 
 def maze(name: str | None, heading: str | None) -> Maze:

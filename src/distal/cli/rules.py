@@ -13,9 +13,8 @@ from distal.base.checks import counted
 from distal.cli import Parser
 from distal.cli.terminal import console, new_table, print_json, print_named, visible
 from distal.evaluation.measures import Measure
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.shipped import (
-    NUMBERS,
-    Rule,
     champion_record,
     champion_rules,
     evolved_beside_chance,
@@ -87,7 +86,7 @@ def _show_rules() -> None:
         table.add_section()
     out.print(table)
     out.print(
-        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after as many "
+        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after that many "
         "episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better. "
         "chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o."
     )

@@ -1,4 +1,4 @@
-"""A batch of independent trials: what engines are given, and what they return."""
+"""A batch of independent trials, which engines run, and the results that they return."""
 
 from __future__ import annotations
 
@@ -199,9 +199,9 @@ class Trials(Frozen):
     """The results of the trials of a batch.
 
     Attributes:
-        best: The lowest EP so far after each recorded episode, (trials, recorded episodes). EPs
-            are whole numbers, or floats where those of the task are. Where goals move, the lowest
-            since the last move.
+        best: The lowest EP so far after each recorded episode, (trials, recorded episodes). EPs are
+            whole numbers, or floats if the EPs of the task are. If goals move, the lowest since the
+            last move.
         ep: The EP of every episode, (trials, episodes), if it was asked for.
         hidden: The hidden weights of the first episode that had the best EP, of the last phase if
             there are several, (trials, H, I + 1 + H + O), if they were asked for.

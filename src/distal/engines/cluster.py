@@ -1,6 +1,6 @@
 """A Dask cluster as an executor: one that is running somewhere, or one on this machine.
 
-Scheduling, moving data, retrying and noticing lost workers are Dask's. Needs the
+Dask schedules, moves data, retries and notices lost workers. Needs the
 extra `cluster`.
 """
 

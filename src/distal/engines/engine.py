@@ -39,8 +39,8 @@ class Asked(NamedTuple):
     ) -> Asked:
         """Check what a caller asks for."""
         return cls(
-            flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers),
-            function("progress", progress),
+            keep_weights=flag("keep_weights", keep_weights), keep_ep=flag("keep_ep", keep_ep),
+            progress=function("progress", progress), workers=checked_workers(workers),
         )  # fmt: skip
 
 
@@ -89,7 +89,7 @@ class Engine(ABC):
             batch: The trials.
             keep_weights: Whether to return the weights of the first episode that had the best EP.
             keep_ep: Whether to return the EP of every episode.
-            workers: Threads of the cpu engine, cards of the gpu engine; all of them if None.
+            workers: Threads of engine cpu, cards of engine gpu; all of them if None.
             progress: Called with the number of episodes run since its last call.
 
         Returns:

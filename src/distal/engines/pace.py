@@ -1,7 +1,8 @@
-"""How long trials take, for people who want to know whether to wait: within a factor of two or three.
+"""The time that trials take, within a factor of two or three, for people who want to know whether to wait.
 
-What compiled engines take was measured once and is kept. What an environment or a task of one's own
-takes on engines reference and steps nobody can know: a few of its episodes are run, if it matters.
+The times of compiled engines were measured once and are kept. The time of an environment or a task
+of one's own on engines reference and steps is unknown, so a few of its episodes are run if it
+matters.
 """
 
 from __future__ import annotations
@@ -64,10 +65,7 @@ def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> floa
 def seconds(episodes: int, learner: str, runner: Runner) -> float:
     """Return about how long episodes of the paper's maze and network take.
 
-    Args:
-        episodes: How many.
-        learner: The word for the kind; one that is not ours is taken to be as fast as "dsp".
-        runner: The engine, and how many do its work.
+    A kind of learner that is not ours is taken to be as fast as "dsp".
     """
     paces = MICROSECONDS.get(runner.engine, MICROSECONDS["reference"])
     return episodes * paces.get(learner, paces["dsp"]) * 1e-6 / _workers(runner)
@@ -82,12 +80,9 @@ def _workers(runner: Runner) -> int:
 
 
 def expected(batch: Batch, episodes: int, runner: Runner) -> float:
-    """Return about how long episodes like those of a batch take, measured where it is long and unknown.
+    """Estimate the time of episodes like the ones of a batch; measure it if it is long and unknown.
 
-    Args:
-        batch: A batch of such trials.
-        episodes: How many episodes.
-        runner: Runs them, and is suited for the batch.
+    The runner is suited for the batch.
     """
     known = seconds(episodes, batch.kind.kind, runner) * cost(batch.task, batch.settings, runner.engine)
     if runner.engine in _KEPT or known < _WORTH:
@@ -100,7 +95,7 @@ def expected(batch: Batch, episodes: int, runner: Runner) -> float:
 
 
 def steps_a_second(batch: Batch, runner: Runner) -> tuple[float, int] | None:
-    """Return about how many steps a second trials like those of a batch take, and on how many cores.
+    """Estimate the steps a second of trials like the ones of a batch, and the number of cores.
 
     One core is measured; None where that fails, or where the engine counts no steps.
     """

@@ -1,4 +1,4 @@
-"""How trials are run: by an engine, with a number of workers, in this process or on an executor's workers."""
+"""The way trials run: on an engine, with a number of workers, in this process or on an executor's workers."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Runner:
     Args:
         engine: "cpu", "gpu", "steps", "reference" or "auto", which takes the first of gpu, cpu, steps and
             reference that can run a batch; if left out, the first from cpu on.
-        workers: Threads of the cpu engine, processes of the engines steps and reference, cards of the gpu
-            engine, or the executor's workers if it does not say how many it has.
+        workers: Threads of engine cpu, processes of engines steps and reference, cards of engine
+            gpu, or the executor's workers if it does not say how many it has.
         executor: An executor like `concurrent.futures.Executor`; its workers run the trials.
 
     Raises:
@@ -163,8 +163,8 @@ class Runner:
     def in_turns(self, batch: Batch, work: Sequence[T]) -> list[Sequence[T]]:
         """Divide the pieces of some work into groups, each with batches like this one, that take turns.
 
-        Where the engine overlaps batches, there are two: the processor prepares the batches of one while
-        those of the other run, and both fill the engine.
+        Where the engine overlaps batches, there are two: the processor prepares the batches of one
+        while the batches of the other run, and both fill the engine.
         """
         half = (len(work) + 1) // 2 if self.suited(batch).overlaps else len(work)
         return [group for group in (work[:half], work[half:]) if group]

@@ -89,7 +89,7 @@ class Spread(Engine):
     def trials(self, batch: Batch, asked: Asked) -> Trials:
         """Run all trials of a batch on the executor's workers.
 
-        The workers that were asked for are their number, if the executor does not report it. Raises a
+        The requested number of workers counts if the executor does not report its own. Raises a
         WorkError if a task fails, or the executor takes no more work.
         """
         keep_weights, keep_ep, workers, progress = asked

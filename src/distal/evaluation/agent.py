@@ -1,6 +1,6 @@
 """A trained network as a thing of its own: it acts in an environment and has a file.
 
-The weights do not change any more. `Result.agent` makes one of what a trial has learned.
+Its weights no longer change. `Result.agent` makes one from the best weights of a trial.
 """
 
 from __future__ import annotations
@@ -83,18 +83,18 @@ class Agent:
     """A network that acts, with fixed weights.
 
     Args:
-        weights: the weights.
-        network: the network that has them, with its scales and settings.
-        encoder: turns observations into bits; None if observations are bits.
-        first_action: the environment's number of the network's first output.
-        name: its name.
-        seed: of the actions, if they are drawn (outputs="random").
-        episode: the number of the first episode, which decides them too.
-        actions: the environment's actions, if they are not numbers.
-        goals: the goals of its task, if there are several.
+        weights: The weights.
+        network: The network that has them, with its scales and settings.
+        encoder: Turns observations into bits; None if observations are bits.
+        first_action: The environment's number of the network's first output.
+        name: The name of the agent.
+        seed: The seed of the actions, if they are drawn (outputs="random").
+        episode: The number of the first episode, which decides them too.
+        actions: The environment's actions, if they are not numbers.
+        goals: The goals of its task, if there are several.
 
     Raises:
-        InputError: if an argument is wrong, or they do not fit together.
+        InputError: If an argument is wrong, or they do not fit together.
     """
 
     weights: Weights
@@ -116,7 +116,7 @@ class Agent:
         self.episode = integer("episode", self.episode, 0, MAX_COUNT - MAX_EPISODES)
         given: object = self.encoder
         if given is not None and not isinstance(given, Encoder | FunctionEncoder):
-            raise InputError(f"encoder is {shown(given)}, expected that of an EnvTask, or None")
+            raise InputError(f"encoder is {shown(given)}, expected the encoder of an EnvTask, or None")
         if self.goals is not None:
             instance("goals", self.goals, Goals, "the Goals of a task, or None")
         network = self.network
@@ -199,16 +199,16 @@ class Agent:
         """Read an agent from a file written by `save`.
 
         Args:
-            path: the file.
-            env: the environment it acts in, a function that makes it, or its id; needed where
-                observations are not bits, because it has their form.
-            encode: the function that turned observations into bits, if one did.
+            path: The file.
+            env: The environment it acts in, a function that makes it, or its id; needed if
+                observations are not bits, because it defines their form.
+            encode: The function that turned observations into bits, if one did.
 
         Returns:
             The agent.
 
         Raises:
-            InputError: if the file cannot be read, is not an agent, or is one for other observations.
+            InputError: If the file cannot be read, is not an agent, or is one for other observations.
         """
         function("encode", encode)
         if env is not None and not (isinstance(env, str) or callable(env) or is_env(env)):
@@ -261,7 +261,7 @@ def _encoder(data: object, env: Any, encode: Callable[[Any], Any] | None) -> Any
 def _actions(word: object, env: Any) -> Actions:
     """Make the actions of an agent again."""
     if env is None:
-        raise InputError("its actions are those of an environment; name it: Agent.load(path, env)")
+        raise InputError("its actions belong to an environment; name it: Agent.load(path, env)")
     with _opened(env) as made:
         return actions_of_space(made.action_space, None if word == _ALL else word)
 

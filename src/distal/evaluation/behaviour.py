@@ -1,4 +1,4 @@
-"""Behaviour: a summary of all episodes, of which the best EP so far shows little."""
+"""Behaviour: a summary of all episodes, because the best EP so far shows little of them."""
 
 from __future__ import annotations
 

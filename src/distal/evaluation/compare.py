@@ -53,13 +53,14 @@ def compare(
         learners: Two or more, each as `learn` takes it: a learner, a name or a file.
         task: The task, as in `learn`.
         episodes: Episodes in each trial.
-        trials: Trials for each goal; with `until_decided`, as many more before each further look,
-            or a tenth of those there are.
+        trials: Trials for each goal; with `until_decided`, also the number added before each
+            further look, or a tenth of the trials so far if that is more.
         until_decided: Add trials until the confidence sequence of every difference excludes
             zero, or `most_trials` have run. The first look is after 100 trials or more.
-        most_trials: That limit, for each goal; 1000 if left out.
+        most_trials: The limit with `until_decided`, for each goal; 1000 if left out.
         resample: Draw fresh weights after this many episodes.
-        seed: The seed of all random numbers; a trial's own does not depend on how many there are.
+        seed: The seed of all random numbers; a trial's seed does not depend on the number of
+            trials.
         maze: Short for `task=maze`.
         engine: As in `learn`.
         progress: Called with the number of episodes run since its last call. If left out, a terminal

@@ -112,7 +112,7 @@ class Comparison(Frozen):
 
     @cached_property
     def reached_intervals(self) -> tuple[tuple[float, float] | None, ...]:
-        """The 95 % interval of each learner's share of trials that reached the goal, Wilson's."""
+        """The 95 % interval of each learner's share of trials that reached the goal, by Wilson's method."""
         return tuple(
             None
             if one.target is None
@@ -154,7 +154,7 @@ class Comparison(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`; the differences are computed again."""
-        given = instance("data", data, dict, "what Comparison.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Comparison.to_dict(curves=True)")
         with reading("a comparison"):
             if any("result" not in one for one in given["learners"]):
                 raise InputError("it has no curves; write it with to_dict(curves=True)")
@@ -233,7 +233,7 @@ class Comparison(Frozen):
         return {"learner": np.full(len(columns["trial"]), self.names[k], object), **columns}
 
     def to_frame(self, what: str = "learners") -> DataFrame:
-        """Return a pandas DataFrame with one row for each learner, or for each of something else.
+        """Return a pandas DataFrame of the learners, the differences or the episodes.
 
         Args:
             what: "learners", "differences" (one row for each pair of learners) or "episodes" (one

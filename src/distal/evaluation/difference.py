@@ -31,16 +31,16 @@ class PairedDifference(Record):
     """Two learners compared in trials with the same seeds; below zero, the first one is better.
 
     Attributes:
-        first: The name of the one.
-        second: The name of the other.
+        first: The name of the first learner.
+        second: The name of the second learner.
         mean: The mean of the first one's best EP minus the second one's, trial by trial.
         interval: The 95 % interval of the mean.
         interval_by: "paired bootstrap", for this pair alone; or "confidence sequence",
             if trials were added, which is valid at every number of trials and for all pairs at once.
-        signed_rank: p of the two-sided Wilcoxon signed-rank test, by Holm's method corrected for
-            the number of pairs of learners; None where trials were added, since no such test
-            allows that.
-        rank_sum: The same of the rank-sum test, which does not use that trials are paired.
+        signed_rank: The p-value of the two-sided Wilcoxon signed-rank test, by Holm's method
+            corrected for the number of pairs of learners; None where trials were added, since no
+            such test allows that.
+        rank_sum: The same for the rank-sum test, which ignores the pairing.
         paired_superiority: The share of trials in which the first is better than the second in
             the same trial; a tie counts half.
         superiority: The same for any two trials, the probability of superiority without pairs.

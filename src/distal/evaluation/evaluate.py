@@ -115,7 +115,7 @@ class Evaluation(Frozen):
         return frame({"episode": episodes, **goals, "return": self.returns, "length": self.lengths, **beside})
 
     def to_dict(self, curves: bool = False) -> dict[str, Any]:
-        """Return the numbers, ready for JSON; with `curves` those of every episode, for `from_dict`."""
+        """Return the numbers, ready for JSON; with `curves`, also of every episode, for `from_dict`."""
         by_chance = None
         if self.chance is not None:
             low, high = interval(self.chance)
@@ -141,7 +141,7 @@ class Evaluation(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`."""
-        given = instance("data", data, dict, "what Evaluation.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Evaluation.to_dict(curves=True)")
         with reading("an evaluation"):
             if "curves" not in given:
                 raise InputError("it has no curves; write it with to_dict(curves=True)")
@@ -150,13 +150,13 @@ class Evaluation(Frozen):
             chance = None if curves["chance"] is None else finite_numbers("chance", curves["chance"], 1)
             counts = {len(one) for one in (returns, lengths, chance) if one is not None}
             if len(counts) != 1 or lengths.dtype.kind != "i" or lengths.min() < 1:
-                raise InputError("returns, lengths and chance are not of the same episodes")
+                raise InputError("returns, lengths and chance do not belong to the same episodes")
             goals = None
             if "goals" in given:
                 named = instance("goals", given["goals"], dict, "the goals of an agent, by name")
                 goals = Goals.from_dict({name: named[name] for name in named if name != "means"})
                 if len(returns) % len(goals.names):
-                    raise InputError("there are not as many episodes towards each goal")
+                    raise InputError("the goals do not have the same number of episodes")
             return cls(
                 returns=returns.astype(np.float64),
                 lengths=lengths,
@@ -207,19 +207,19 @@ def evaluate(
     """Let an agent act in a Gymnasium environment, and random networks for comparison.
 
     Args:
-        agent: the agent.
-        env: an environment, wrapped or not, a function that makes one, or the id of one.
-        episodes: their number; episode k resets with seed + k. An agent that was trained for one of
-            several goals has this many towards each of them, and the summary says so.
-        seed: of the first episode.
-        options: for every reset, instead of goals.
-        chance: run random networks in the same episodes, too.
+        agent: The agent.
+        env: An environment, wrapped or not, a function that makes one, or the id of one.
+        episodes: The number of episodes; episode k resets with seed + k. An agent that was trained
+            for one of several goals has this many towards each of them, and the summary says so.
+        seed: The seed of the first episode.
+        options: Options for every reset, instead of goals.
+        chance: Run random networks in the same episodes, too.
 
     Returns:
         The return of every episode.
 
     Raises:
-        InputError: if an argument is wrong, or the agent does not fit the environment.
+        InputError: If an argument is wrong, or the agent does not fit the environment.
     """
     instance("agent", agent, Agent, "an Agent, as Result.agent returns")
     episodes, seed = integer("episodes", episodes, 1, MAX_EPISODES), integer("seed", seed, 0, 2**31 - 1)

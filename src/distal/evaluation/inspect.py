@@ -151,7 +151,7 @@ def _followed(
     engine: str | Runner | None,
     progress: Progress | bool | None,
 ) -> Iterator[tuple[Runner, Progress | None]]:
-    """Yield the runner of some evaluations, and the function that hears of their episodes."""
+    """Yield the runner of some evaluations, and the listener for their episodes."""
     conditions.check_memory(curves=2)
     runner, batch = Runner.of(engine), conditions.batch([rule])
     promised = evaluations * conditions.count * conditions.episodes

@@ -245,7 +245,7 @@ class Inspection(Frozen):
         return next(one for one in self.knockouts if (one.row, one.change) == (row, change))
 
     def to_frame(self, what: str = "rows") -> DataFrame:
-        """Return a pandas DataFrame: one row for each row of the rule, or, for "knockouts", each of them."""
+        """Return a pandas DataFrame: a row for each row of the rule, or ("knockouts") for each knockout."""
         if one_of("what", what, ("rows", "knockouts")) == "knockouts":
             return frame_of_rows([_knockout_row(one) for one in self.knockouts])
         rows = np.arange(ROWS)
@@ -300,7 +300,7 @@ class Inspection(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict(curves=True)`; a task other than a maze is only described."""
-        given = instance("data", data, dict, "what Inspection.to_dict(curves=True) returns")
+        given = instance("data", data, dict, "the result of Inspection.to_dict(curves=True)")
         with reading("an inspection"):
             result = Result.from_dict(given)
             knockouts = tuple(
@@ -337,8 +337,9 @@ class Inspection(Frozen):
         """Draw a part of the inspection.
 
         Args:
-            what: "usage" (share of the updates by row and layer), "knockouts" (what each row's
-                other changes do), or "eta", "theta", "alpha_h" or "alpha_o" (fitness along it).
+            what: "usage" (share of the updates by row and layer), "knockouts" (the effect of each
+                row's other changes), or "eta", "theta", "alpha_h" or "alpha_o" (the fitness for its
+                values).
             ax: Where to draw; on a new figure if left out.
         """
         what = one_of("what", what, ("usage", "knockouts", *NUMBERS))

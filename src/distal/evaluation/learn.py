@@ -43,7 +43,7 @@ def learn(
     """Train fresh networks with a learner, and with chance for comparison.
 
     Args:
-        learner: A Rule, HillClimbing or Chance, one of another registered kind, or a name:
+        learner: A Rule, HillClimbing or Chance, a learner of another registered kind, or a name:
             "paper:1" … "paper:15", "evolved:1" … "evolved:15", "champion:1" and so on, "hc",
             "chance", or the path of a learner's file.
         task: The task: a Maze, a table, an environment or its id, as in `task_of`;
@@ -55,8 +55,8 @@ def learn(
         seed: The seed of all random numbers.
         maze: Short for `task=maze`.
         engine: "cpu", "gpu", "steps", "reference" or "auto"; all give identical results. If left
-            out, cpu, or steps or reference for what cpu cannot run. Or a `Runner`, with workers or an
-            executor.
+            out, cpu where it can run the work, else steps, else reference. A `Runner` adds workers
+            or an executor.
         keep_ep: Keep the EP of every episode, as `Result.ep`.
         keep_weights: Keep the weights of the first episode that had the best EP.
         chance: Evaluate chance too, with the same settings and trial seeds, as `Result.chance`.

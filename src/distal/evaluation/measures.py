@@ -1,6 +1,6 @@
 """Measures of a trial: its best EP, as in the paper, the EPs of many episodes, or success alone.
 
-Where goals move, every phase is judged, and a trial by the mean of its phases.
+If goals move, every phase is judged, and the score of a trial is the mean of its phases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Phases of trials whose goals move: how fast each new goal is found, and how much is left of an old one."""
+"""Phases of trials whose goals move: the speed of finding each new goal, and the memory of old ones."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Result(Frozen):
         task: The task.
         settings: The settings.
         trials: Trials for each goal.
-        resample: After how many episodes fresh weights were drawn; None if never.
+        resample: The number of episodes after which fresh weights were drawn; None if never.
         seed: The seed.
         engine: The engine that ran the trials.
         workers: The requested number of workers.
@@ -247,7 +247,7 @@ class Result(Frozen):
 
     @property
     def shortest(self) -> float | None:
-        """The mean length of the shortest ways to the goals of all trials; None if the task is no maze."""
+        """The mean length of the shortest paths to the goals of all trials; None outside mazes."""
         if self.maze is None:
             return None
         return float(np.array(self.maze.start_distances)[self.goals].mean())
@@ -262,7 +262,7 @@ class Result(Frozen):
         return {mark: float(self.best[:, mark - 1].mean()) for mark in [*marks, self.episodes]}
 
     def weights(self, trial: int) -> Weights:
-        """Return the weights of the first episode of a trial that had its best EP, of its last phase."""
+        """Return the weights of the first episode with the best EP of a trial, or of its last phase."""
         if self.hidden is None or self.output is None:
             raise InputError("no weights were kept; run again with keep_weights=True")
         number = integer("trial", trial, 0, len(self.hidden) - 1)
@@ -286,11 +286,11 @@ class Result(Frozen):
         With the same inputs, its first episode is the trial's, even if actions are drawn.
 
         Args:
-            trial: which trial, from 0; the first with the lowest EP if left out. Where goals
+            trial: Which trial, from 0; the first with the lowest EP if left out. Where goals
                 moved, EPs of the last phase count, and the agent is the best of that phase.
 
         Raises:
-            InputError: if no weights were kept, there is no such trial, the result was loaded
+            InputError: If no weights were kept, there is no such trial, the result was loaded
                 without its task and needs it, or its learner changes the weights within an
                 episode, too, which an agent does not.
         """
@@ -301,8 +301,8 @@ class Result(Frozen):
             )
         if self.learner.within:
             raise InputError(
-                f"learner is of kind {self.learner.kind}, which changes weights within an episode, and an "
-                "agent has none that change; let a PlasticNetwork act"
+                f"learner is of kind {self.learner.kind}, which changes weights within an episode, and the "
+                "weights of an agent are fixed; use a PlasticNetwork"
             )
         chosen = int(self.best[:, -1].argmin()) if trial is None else trial
         last = 0 if self.switch is None else (self.episodes - 1) // self.switch.every * self.switch.every
@@ -350,16 +350,17 @@ class Result(Frozen):
     def load(cls, path: str | Path, task: AnyTask = None) -> Self:
         """Read a result from a file written by `save`, with the same numbers.
 
-        A task that can be made again from its file, such as an environment by its id, is; any
-        other is only described, unless it is given. A described one is enough for all numbers;
-        an agent needs the task, if that has observations of its own.
+        A task that the file can rebuild, such as an environment by its id, is rebuilt; any other is
+        only described, unless you pass it. A description is enough for all numbers; an agent needs
+        the task itself if the task has observations of its own.
 
         Args:
             path: The file.
             task: The task again, if it was made in Python.
 
         Raises:
-            InputError: If the file cannot be read, is damaged or no result, or is one of another task.
+            InputError: If the file cannot be read, is damaged, is not a result, or belongs to
+                another task.
         """
         return result_file.load(cls, path, task)
 

@@ -139,7 +139,7 @@ def save(result: Result, path: str | Path) -> None:
 
 def from_dict(kind: type[R], data: object) -> R:
     """Read the data of `to_dict` with curves."""
-    given = instance("data", data, dict, "what Result.to_dict(curves=True) returns")
+    given = instance("data", data, dict, "the result of Result.to_dict(curves=True)")
     with reading("a result"):
         arrays: dict[str, Any] = {}
         for whose, one in (("", given), (_CHANCE, given.get("chance"))):
@@ -212,7 +212,7 @@ def _one(
     result = kind(best=best, ep=ep, cut=cut, **known)
     weights: dict[str, NDArray[Any] | None] = {name: found[name] for name in _WEIGHTS}
     if (weights["hidden"] is None) != (weights["output"] is None):
-        raise InputError("of the weights, hidden or output is missing")
+        raise InputError("hidden or output weights are missing")
     for (name, own), shape in zip(weights.items(), result.network.shapes, strict=True):
         expected = (len(best), *shape)
         if own is not None and (
@@ -254,5 +254,5 @@ def _eps(name: str, value: object) -> EPs:
     if eps.dtype.kind == "f":
         return eps
     if np.abs(eps).max() > np.iinfo(np.int32).max:
-        raise InputError(f"{name} holds {np.abs(eps).max()}, which is no EP")
+        raise InputError(f"{name} holds {np.abs(eps).max()}, which is not an EP")
     return eps.astype(np.int32)

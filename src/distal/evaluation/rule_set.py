@@ -74,7 +74,7 @@ class RuleSet(Frozen):
 
     @property
     def agreement(self) -> NDArray[np.float64]:
-        """The share of that weight behind the most frequent change, (32)."""
+        """The share of the weight behind the most frequent change of each row, (32)."""
         return self._agreed[1]
 
     @cached_property
@@ -227,7 +227,7 @@ def find_rules(given: object) -> tuple[Rule, ...]:
 
     Args:
         given: "paper", "evolved" or "champion"; a folder that `distal evolve` wrote, or one with
-            rule files; a rule or what names one; or a list of all these.
+            rule files; a rule, its name or its file; or a list of these.
 
     Raises:
         InputError: If there is no such rule, or a folder has none.

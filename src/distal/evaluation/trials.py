@@ -104,7 +104,7 @@ class Conditions:
         )  # fmt: skip
 
     def check_memory(self, curves: int, weights: int = 0, less: str = "") -> None:
-        """Refuse to keep so many curves and weights of each trial where free memory does not hold them.
+        """Refuse to keep the curves and weights of all trials if they do not fit in free memory.
 
         `less` is what else would take less, as the end of the refusal.
         """
@@ -172,7 +172,7 @@ def batch_of(
 
 
 def per_goal(task: Task[Any], trials: int) -> int:
-    """Return how many trials each goal of a task has, so that there are at least so many in all."""
+    """Return the number of trials for each goal of a task that gives at least this many in all."""
     return -(-trials // len(task.goals))
 
 

@@ -73,7 +73,7 @@ class Usage(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Usage:
         """Read the data of `to_dict`."""
-        given = instance("data", data, dict, "what Usage.to_dict returns")
+        given = instance("data", data, dict, "the result of Usage.to_dict")
         with reading("the use of rows"):
             counts = finite_numbers("counts", given["counts"], 3)
             shape = (len(LAYERS), ROWS)

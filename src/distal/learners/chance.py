@@ -1,7 +1,7 @@
 """Chance: fresh random weights in every episode, nothing learned.
 
-Every learner has to beat it. With the same seed a trial begins with the same network as that of a
-rule or a climber.
+Every learner has to beat it. With the same seed, a trial begins with the same network for chance, a
+rule and a climber.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from typing import Any, ClassVar
 from distal.learners.learner import Learner, Memory, Trial
 from distal.networks.episode import Episode
 from distal.networks.network import Network
-
-NUMBERS = ("alpha_h", "alpha_o")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Chance(Learner):
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-chance"
     compiled: ClassVar[str | None] = "distal.learners.compiled_chance"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
+    names: ClassVar[tuple[str, ...]] = ("alpha_h", "alpha_o")
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -1,4 +1,4 @@
-"""A check of learners: `check_learner` proves a newcomer, as `check_task` and `check_network` do."""
+"""A check of learners: `check_learner` tests a new one, as `check_task` tests a task."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _EPS = (9, 9, 7, 8, 7, 3, 5)  # as good as before, better and worse
 def check_learner(learner: Learner) -> None:
     """Check a learner of your own; raise an InputError with the first broken promise.
 
-    It trains networks of several shapes for some episodes, twice, and is written as a file and read
-    again. Its class need not be registered.
+    The learner trains networks of several shapes for some episodes, twice, and is written to a file
+    and read again. Its class need not be registered.
     """
     given: object = learner
     if isinstance(given, type):

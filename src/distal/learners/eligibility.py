@@ -3,11 +3,11 @@
 They are reviewed by Gerstner, Lehmann, Liakoni, Corneil and Brea ("Eligibility Traces and Plasticity on
 Behavioral Time Scales", Frontiers in Neural Circuits, 2018).
 
-In every step each synapse's trace decays and grows: e ← λ e + A·pre·post + B·pre + C·post + D. At the
-end of the episode w' = w + η · e / steps, with one set of coefficients for m = +1 and one for m = −1,
-then weights are normalised. m, pre and post are those of `dsp`, so the two differ in nothing but the
-change. With λ = 1 and A = m alone it is the plain modulated Hebbian rule of the paper's equations 2
-and 3, over all steps of an episode: "hebb".
+In every step each synapse's trace decays and grows: e ← λ e + A·pre·post + B·pre + C·post + D. At
+the end of the episode w' = w + η · e / steps, with one set of coefficients for m = +1 and one for m
+= −1, then weights are normalised. m, pre and post are the same as in `dsp`, so the two differ only
+in the change. With λ = 1 and A = m alone it is the plain modulated Hebbian rule of the paper's
+equations 2 and 3, over all steps of an episode: "hebb".
 """
 
 from __future__ import annotations
@@ -18,15 +18,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.hebbian import COEFFICIENTS, Hebbian
 from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
-
-NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+from distal.networks.network import Network, Weights, added
 
 
 class Traces(NamedTuple):
@@ -127,8 +125,8 @@ class Eligibility(Hebbian):
     kind: ClassVar[str] = "eligibility"
     label: ClassVar[str] = "eligibility traces"
     file_format: ClassVar[str] = "distal-eligibility"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -1,12 +1,12 @@
-"""A (1+1) evolution strategy over the weights, its step size led by the rule of one success in five.
+"""A (1+1) evolution strategy over the weights; the rule of one success in five sets its step size.
 
-It is the oldest of them (Beyer, Schwefel: "Evolution Strategies: A Comprehensive Introduction",
-Natural Computing, 2002), and the nearest to hill climbing.
+It is the oldest evolution strategy (Beyer, Schwefel: "Evolution Strategies: A Comprehensive
+Introduction", Natural Computing, 2002), and the nearest to hill climbing.
 
-Every episode runs the best weights so far plus σ times noise on each of them, and replaces the best if
-it did strictly better. Then σ grows by the factor, else it shrinks by its fourth root, so that it stays
-where one trial in five succeeds. It is hill climbing with a step size of its own: with a factor of 1 it
-is hill climbing to the bit. No traces, no normalisation.
+Every episode runs the best weights so far plus σ times noise on each of them, and replaces the best
+if it did strictly better. Then σ grows by the factor, else it shrinks by its fourth root, so it is
+stable when one trial in five succeeds. It is hill climbing with a step size of its own: with a
+factor of 1 it is hill climbing to the bit. No traces, no normalisation.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class EvolutionStrategy(Learner):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ranges = {"factor": (1.0, 2.0)}  # noqa: RUF012 - declared in Learner
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
-    compiled: ClassVar[str | None] = "distal.learners.compiled_evolution_strategy"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

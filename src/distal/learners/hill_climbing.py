@@ -1,8 +1,8 @@
 """Hill climbing (the paper's section "Hill Climbing"), the baseline.
 
-Every episode runs the best weights so far plus noise on each of them, and
-replaces the best if it did strictly better. No traces, no normalisation. Where goals
-move, the first episode of a phase runs the best weights as they are, to measure them anew.
+Every episode runs the best weights so far plus noise on each of them, and replaces the best if it
+did strictly better. No traces, no normalisation. If goals move, the first episode of a phase runs
+the best weights unchanged, to measure them again.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ import numpy as np
 from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
-
-NUMBERS = ("sigma", "alpha_h", "alpha_o")
 
 
 def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
@@ -49,9 +47,9 @@ class HillClimbing(Learner):
     key: ClassVar[str] = "hill_climbing"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-climber"
-    compiled: ClassVar[str | None] = "distal.learners.compiled_hill_climbing"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
+    names: ClassVar[tuple[str, ...]] = ("sigma", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

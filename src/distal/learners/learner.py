@@ -1,9 +1,8 @@
 """Base class of learners: numbers, genes, a file, and the update of the weights after an episode.
 
-A learner is a frozen dataclass. Its class attributes say what it is called and which genes it
-has; `update` is the learning itself. Whoever trains a network with it (`PlasticNetwork`) keeps
-the `Memory` from one episode to the next. A learner that says so (`within`) changes the weights
-after every step, too.
+A learner is a frozen dataclass. Its class attributes give its names and its genes; `update` is the
+learning itself. The `PlasticNetwork` that it trains keeps the `Memory` from one episode to the
+next. A learner with `within` changes the weights after every step, too.
 """
 
 from __future__ import annotations
@@ -94,11 +93,12 @@ class Memory(Frozen):
 class Learner(ABC):
     """A rule by which a network changes between two episodes: numbers, a name, genes and a file.
 
-    Inherit from it in a frozen dataclass that has the fields in `names` and `name: str = ""`,
-    and add `update`. Numbers lie in [0, 1], or where `ranges` says. One that evolves has a
-    continuous gene for each of `names`, or says in `from_genes` and `to_genes` what its genes mean.
-    All continuous genes lie in [0, 1]: a search knows no ranges. A network takes its scales
-    (alpha_h and alpha_o of the paper's) from the numbers that have their names.
+    Inherit from it in a frozen dataclass that has the fields in `names` and `name: str = ""`, and
+    add `update`. Numbers lie in [0, 1], or in the range that `ranges` gives. A learner that evolves
+    has a continuous gene for each of `names`, or defines the meaning of its genes in `from_genes`
+    and `to_genes`. All continuous genes lie in [0, 1], because a search knows no ranges. A network
+    takes its scales (alpha_h and alpha_o in the paper's network) from the numbers of the same
+    names.
 
     Attributes:
         kind: Its word on the command line and in files, such as "hc".
@@ -115,8 +115,8 @@ class Learner(ABC):
         ignores: The readings that have no effect on it.
         needs: The word for the only network that it trains; None for any.
         within: Whether weights change within an episode, too; then it has `step`.
-        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
-            `CompiledLearner`; None if there is none. A class that inherits from another says it anew.
+        compiled: The module whose `compiled`, a `CompiledLearner`, engine steps runs in place of
+            this class; None if there is none. A subclass does not inherit it.
     """
 
     name: str
@@ -168,10 +168,10 @@ class Learner(ABC):
             memory: The network's memory from before the episode.
             weights: The weights of this step.
             recent: This step and the one before it as a record, its EP not yet known (nan):
-                `Network.sources` says of its last row what was active at each synapse.
+                `Network.sources` gives the activity at each synapse in its last row.
 
         Returns:
-            The weights. `update` finds those after the last step in `Episode.last`.
+            The weights. `update` finds the weights after the last step in `Episode.last`.
         """
         raise InputError(f"{type(self).__name__} has no method step, which a learner that is `within` needs")
 
@@ -261,8 +261,8 @@ class Learner(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of the file: format, version, a name if there is one, and the numbers.
 
-        A class that is not Distal's names its module too, so that a reader of the file
-        knows what to import.
+        The file of a class of your own names its module too, so that a reader knows which module to
+        import.
         """
         module = plugins.module_of(type(self))
         origin = {} if module is None else {"module": module}

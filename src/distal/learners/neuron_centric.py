@@ -1,10 +1,10 @@
 """Neuron-centric Hebbian learning with eligibility traces: each neuron has coefficients of its own.
 
-The idea is that of Ferigo, Cunegatti and Iacca ("Neuron-centric Hebbian Learning", GECCO 2024), who
-combine the coefficients of both neurons of a synapse and update after every step. Here the update is
-that of `eligibility`, with the coefficients of the post-synaptic neuron.
-One row of coefficients stands for all neurons, so it is `eligibility` then, in any network; with one
-row for each neuron it fits networks of one size.
+The idea comes from Ferigo, Cunegatti and Iacca ("Neuron-centric Hebbian Learning", GECCO 2024), who
+combine the coefficients of both neurons of a synapse and update after every step. Here the update
+is the same as in `eligibility`, with the coefficients of the post-synaptic neuron. A single row of
+coefficients stands for all neurons and is the same as `eligibility`, in any network; with one row
+for each neuron, the learner fits networks of one size.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Online Hebbian learning: the weights change after every step of an episode.
 
 As in Hebbian meta-learning (Najarro, Risi: "Meta-Learning through Hebbian Plasticity in Random
-Networks", NeurIPS 2020), but with one set of coefficients for all synapses. After each step
-w' = w + η (A·pre·post + B·pre + C·post + D), then weights are normalised. They carry over from one
-episode to the next. The coefficients are those of `eligibility`; m is that of the episode before, the
-last that has one, and +1 in the first episode after fresh weights.
+Networks", NeurIPS 2020), but with one set of coefficients for all synapses. After each step w' = w
++ η (A·pre·post + B·pre + C·post + D), then weights are normalised. They carry over from one episode
+to the next. The coefficients are the same as in `eligibility`; m comes from the episode before, the
+last with a known EP, and is +1 in the first episode after fresh weights.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.hebbian import COEFFICIENTS, Hebbian
 from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
-
-NUMBERS = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+from distal.networks.network import Network, Weights, added
 
 
 def hebbian(pre: Activations, post: Activations, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -59,8 +57,8 @@ class OnlineHebbian(Hebbian):
     kind: ClassVar[str] = "online"
     label: ClassVar[str] = "online Hebbian learning"
     file_format: ClassVar[str] = "distal-online"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_online_hebbian"
     within: ClassVar[bool] = True
 

@@ -1,12 +1,12 @@
-"""A plastic network: a network and the learner that changes it, as a thing that acts and learns.
+"""A plastic network: a network with the learner that changes it, which acts and learns.
 
     network = PlasticNetwork("evolved:1", task="CartPole-v1", seed=1)
     network.start_episode()
     action = network.act(observation)      # as often as the episode has steps
     network.end_episode(reward=total)      # or ep=…; the weights change
 
-`learn` on the reference engine trains these, one for each trial; so one in a loop of your own, with
-the seed of a trial, gives that trial's EPs.
+`learn` on the reference engine trains one for each trial, so a plastic network in your own loop,
+with the seed of a trial, gives the EPs of that trial.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class PlasticNetwork:
         resample: Draw fresh weights after this many episodes.
         switch: The goal moves after this many episodes; some learners then start again.
         settings: The settings of the network; or give them one by one, as keywords.
-        **options: As in `Settings`, except the reading "outputs", which has the name of a number
-            here: write settings=Settings(outputs="random").
+        **options: As in `Settings`, except the reading "outputs", because `outputs` is the number
+            of actions here: write settings=Settings(outputs="random").
 
     Attributes:
         learner: The learner.
@@ -92,13 +92,13 @@ class PlasticNetwork:
         found: Task[Any] | None = None
         if task is not None:
             if inputs is not None or outputs is not None:
-                raise InputError("task is given with inputs or outputs; leave these out, the task says them")
+                raise InputError("task is given with inputs or outputs; leave these out, the task sets them")
             found = task_of(task)
             inputs, outputs = found.inputs, found.outputs
             if found.steps is not None:
                 options = {"steps": found.steps, **options}
         if inputs is None or outputs is None:
-            raise InputError("there is neither a task nor the numbers of inputs and outputs; give one")
+            raise InputError("neither a task nor the numbers of inputs and outputs are given; add one")
         words = ("inputs", "outputs", "task", "seed", "resample", "switch", "settings")
         in_force = Settings.of(cast(SettingsDict, options), words) if settings is None else settings
         network = network_for(in_force, inputs, outputs, one.numbers)
@@ -254,7 +254,7 @@ class PlasticNetwork:
             raise InputError(
                 "it acts on observations of an environment; give it: PlasticNetwork.load(path, task=…)"
                 if task is None
-                else "its observations became bits in another way than this task's"
+                else "its observations were encoded in another way than in this task"
             )
         learner = from_embedded(kept["learner"])
         settings = Settings.from_dict(kept["settings"])
@@ -267,7 +267,7 @@ class PlasticNetwork:
         made._first_action = integer("first_action", kept["first_action"], -MAX_COUNT, MAX_COUNT)
         made.episode = integer("episode", kept["episode"], 0, MAX_COUNT)
         weights = _unpacked(network, "weights", kept["weights"])
-        memory = instance("memory", kept["memory"], dict, "what the learner remembers, by name")
+        memory = instance("memory", kept["memory"], dict, "the memory of the learner, by name")
         made._memory = Memory(
             instance("weights", weights, Weights, "two matrices"),
             {name: _unpacked(network, name, value) for name, value in memory.items()},
@@ -313,8 +313,8 @@ def episodes(
     """Train one network with any learner; yield one episode after another, without end.
 
     Args:
-        learner: A learner, or what `find_learner` takes.
-        task: The task and its goal, as `Aim(MazeTask(maze), 0)`.
+        learner: A learner, or anything that `find_learner` takes.
+        task: The task and its goal, such as `Aim(MazeTask(maze), 0)`.
         settings: The network, and the readings.
         seed: The seed of all random numbers.
         resample: Draw fresh weights after this many episodes.

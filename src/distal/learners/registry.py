@@ -66,7 +66,7 @@ def register(kind: type[L], default: L | None = None) -> type[L]:
         for name in ("kind", "file_format"):
             if other is not kind and getattr(other, name) == getattr(kind, name):
                 raise InputError(
-                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} is that of {other.__name__}; "
+                    f"{name} {shown(getattr(kind, name))} of {kind.__name__} belongs to {other.__name__}; "
                     "choose another"
                 )
     if default is None and all(
@@ -140,7 +140,7 @@ def embedded(learner: Learner) -> dict[str, Any]:
 
 def from_embedded(data: object, bare: type[Learner] = HillClimbing) -> Learner:
     """Read what `embedded` returns; what has no format is of the kind `bare`."""
-    content = instance("learner", data, dict, "what the file of a learner holds")
+    content = instance("learner", data, dict, "the contents of a learner's file")
     if "format" not in content:
         return bare.from_dict({"format": bare.file_format, "version": bare.version, **content})
     return _kind_of_file(content).from_dict(content)

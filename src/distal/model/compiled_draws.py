@@ -1,6 +1,6 @@
 """Random numbers for compiled code: `draws`, eight at a time, to the bit.
 
-What is imported from here is inlined where it is used.
+These functions are inlined where they are used.
 """
 
 from __future__ import annotations

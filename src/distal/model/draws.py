@@ -183,7 +183,7 @@ def child_seed(seed: int, first: int, second: int = 0, third: int = 0) -> int:
         third: The third.
 
     Returns:
-        A seed, independent of those of other parts.
+        A seed, independent of the seeds of other parts.
 
     Raises:
         InputError: If a number is out of its range.

@@ -152,7 +152,7 @@ class Maze:
 
     @property
     def perfect(self) -> float:
-        """The mean EP of an agent that takes the shortest way: the mean of the start distances."""
+        """The mean EP of an agent that takes the shortest path: the mean of the start distances."""
         return sum(self.start_distances) / len(self.finals)
 
     def sense(self, cell: Cell, heading: int) -> tuple[int, int, int]:
@@ -253,8 +253,8 @@ def triple_t_maze() -> Maze:
 def t_maze(levels: int, width: int = 3) -> Maze:
     """Build a maze of 1 to 4 levels of T-junctions that all face north, with 2^levels final positions.
 
-    Three levels with corridors of one cell are `narrow-t`. Beyond its first junction, a maze is one of
-    a level less and its mirror image.
+    Three levels with corridors of one cell are `narrow-t`. Beyond its first junction, a maze
+    consists of a maze with one level less and the mirror image of that.
 
     Args:
         levels: Levels of junctions, 1 to 4.

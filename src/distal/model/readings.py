@@ -1,8 +1,8 @@
-"""The one table of readings: their values, what these mean, and who has code for them.
+"""The table of readings: their values, the meanings of these, and the engines with code for them.
 
-A reading is an answer where the paper is silent; docs/readings.md gives the evidence for each
-default, which is the first value. Two more words of the settings stand in the table, though the
-paper does say what they are: the kind of neurons, and the network.
+A reading fills a gap in the paper; docs/readings.md gives the evidence for each default, which is
+the first value. The table has two more settings, which the paper does define: the kind of neurons,
+and the network.
 
 The reference engine has a function for each value, where the value is used: a dictionary that
 `checks.code_for` looks it up in. What has code of its own (`COMPILED`) refuses a value that it does not
@@ -47,7 +47,7 @@ class Reading(dict[str, str]):
         return tuple(value for value, known in self.knowing.items() if who in known)
 
     def add(self, value: str, meaning: str, module: str | None = None, known: Collection[str] = ()) -> None:
-        """Add a value that the reference engine knows, and whoever is named; and the module it comes from."""
+        """Add a value that the reference engine and the named ones know, with the module it comes from."""
         self[value], self.knowing[value] = meaning, frozenset(known)
         if module is not None:
             self.modules[value] = module
@@ -62,9 +62,9 @@ READINGS = {
     "outputs": Reading(
         "how the sums of the outputs become activations and one action",
         {
-            "winner": "the output with the largest sum acts and alone is active",
-            "binary": "outputs with a positive sum are active, the largest acts",
-            "random": "outputs with a positive sum are active, one of them acts, drawn at each step",
+            "winner": "the output with the largest sum acts and is the only active one",
+            "binary": "outputs with a positive sum are active; the one with the largest sum acts",
+            "random": "outputs with a positive sum are active; one of them, drawn at each step, acts",
         },
     ),
     "blocked": Reading(
@@ -74,7 +74,7 @@ READINGS = {
     ),
     "m_ties": Reading(
         "the modulatory signal when an episode is as good as the one before",
-        {"reward": "an EP equal to the one before gives m = +1", "punish": "it gives m = −1"},
+        {"reward": "an EP equal to the one before gives m = +1", "punish": "such an EP gives m = −1"},
     ),
     "trace_pre": Reading(
         "which step's hidden and output activations are `pre` of W_h and W_ho",
@@ -87,7 +87,7 @@ READINGS = {
         "which incoming weights share one norm",
         {
             "neuron": "all incoming weights of a neuron share one norm",
-            "layer": "those from each layer have their own",
+            "layer": "the weights from each layer have a norm of their own",
             "none": "weights are not normalised",
         },
     ),
@@ -95,8 +95,8 @@ READINGS = {
 NEURONS = Reading(
     "the activation of a hidden neuron; the paper's is binary",
     {
-        "binary": "a hidden neuron is 1 where its sum is above 0, else 0",
-        "sigmoid": "it is the logistic function of its sum, and counts as active where the sum is above 0",
+        "binary": "a hidden neuron is 1 if its sum is above 0, else 0",
+        "sigmoid": "a hidden neuron is the logistic function of its sum, and is active if the sum is above 0",
     },
 )
 NETWORK = Reading(

@@ -103,7 +103,7 @@ class Settings:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings by name, ready for JSON; some only where they are not the paper's.
+        """Return the settings by name, ready for JSON; some are left out where they have the paper's value.
 
         A network that is not Distal's comes with its module.
         """
@@ -114,7 +114,7 @@ class Settings:
     @classmethod
     def from_dict(cls, data: object) -> Settings:
         """Read the data of `to_dict`."""
-        given = dict(instance("settings", data, dict, "what Settings.to_dict returns"))
+        given = dict(instance("settings", data, dict, "the result of Settings.to_dict"))
         module, network = given.pop(ORIGIN, None), given.get("network", RECURRENT)
         if isinstance(network, str) and network.isidentifier() and not _is_network(network):
             raise plugins.unknown("network", network, module)

@@ -78,7 +78,7 @@ def register(kind: type[N]) -> type[N]:
         raise InputError(f"kind of {kind.__name__} is {shown(kind.kind)}, expected one word")
     taken = NETWORKS.get(kind.kind, kind)
     if taken is not kind:
-        raise InputError(f"kind {kind.kind!r} of {kind.__name__} is that of {taken.__name__}; choose another")
+        raise InputError(f"kind {kind.kind!r} of {kind.__name__} belongs to {taken.__name__}; choose another")
     if kind.kind not in NETWORKS:
         known = ("steps",) if vars(kind).get("compiled") else ()
         NETWORK.add(kind.kind, kind.label, plugins.module_of(kind), known)

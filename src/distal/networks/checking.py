@@ -1,4 +1,4 @@
-"""A check of networks: `check_network` proves the class of a newcomer, as Gymnasium's `check_env` does."""
+"""A check of networks: `check_network` tests a new class, as Gymnasium's `check_env` does environments."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The compiled part of a network: what engine steps calls in its place.
+"""The compiled part of a network, which engine steps calls in its place.
 
-A network names the module that holds one in its attribute `compiled`: a `CompiledNetwork` of that name,
-functions in Numba's subset of Python that are told of a network at work, a `Running`. All matrices lie by
-source there, (columns, neurons), so that the neurons that one source reaches are neighbours.
+A network names the module that holds one in its attribute `compiled`: a `CompiledNetwork` of that
+name, functions in Numba's subset of Python that take a network at work, a `Running`. Its matrices
+are stored by source, (columns, neurons), so the neurons that one source reaches are neighbours.
 
-A learner knows a network by `Running` alone, so that any compiled learner trains any compiled network.
+A learner sees only the `Running` of a network, so any compiled learner trains any compiled network.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Running(NamedTuple):
 
 
 def in_eights(count: int) -> int:
-    """Return how many entries a row of so many has that vectors of eight fill."""
+    """Return the number of entries of a row, rounded up to whole vectors of eight."""
     return -(-count // 8) * 8
 
 
@@ -173,7 +173,7 @@ def copy_rows(into, numbers):
 
 @inlined
 def fresh_weights(running, episode):
-    """Draw the weights of a network that begins anew with an episode."""
+    """Draw the weights of a network that starts over with an episode."""
     key = running.now[0].seed
     first, purpose = running.hidden.shape[1], np.int64(WEIGHTS)
     draw(running.hidden, running.hidden_exists, np.int64(0), key, episode, purpose, running.spare)

@@ -1,6 +1,6 @@
 """The paper's network, compiled: one step as in `recurrent`, to the bit.
 
-Silent neurons add nothing to a sum, so that their synapses are skipped; the order of the others stays.
+Silent neurons add nothing to a sum, so their synapses are skipped; the order of the others is kept.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""One episode: a network acts until it is over, as a rule with fixed weights.
+"""One episode: a network acts until the episode is over, usually with fixed weights.
 
-The record of all activations is what the traces are made from.
+Traces are made from the record of all activations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from distal.tasks.task import Aim, W
 
 @dataclass(frozen=True, eq=False)
 class Episode(Frozen, Generic[W]):
-    """The course of an episode, and the weights that made it.
+    """The course of an episode, and the weights behind it.
 
     Attributes:
         weights: The weights with which it began; they change only if the learner says so.
@@ -71,8 +71,8 @@ class Acting:
         seed: The seed of the trial, for actions that are drawn.
         number: The number of the episode, from 0.
         record: Whether to keep the activations of every step, for `ended`.
-        change: Returns the weights of the next step, from those of this one and a record of this
-            step and the one before, whose EP is not known. None: they do not change.
+        change: Returns the weights of the next step, from the weights of this one and a record of
+            this step and the one before, whose EP is not known. None: they do not change.
     """
 
     def __init__(

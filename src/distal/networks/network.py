@@ -7,7 +7,7 @@ hold them, one row per post-synaptic neuron and one column per pre-synaptic one:
     output (O, columns[1])   into the outputs
 
 A new network is a subclass with `columns`, `propagate` and `sources`, and a line,
-`register(Mine)`; `check_network` proves it. docs/extending.md has one in thirty lines.
+`register(Mine)`; `check_network` tests it. docs/extending.md has an example.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Network(ABC):
         inputs: The number of inputs, without the bias.
         outputs: The number of outputs, one for each action.
         settings: The number of hidden neurons, and the readings.
-        **scales: The numbers in `scales`, each in [0, 1]; the default of one that is left out.
+        **scales: The numbers in `scales`, each in [0, 1]; a scale that is left out has its default.
 
     Attributes:
         kind: Its word in settings, files and on the command line.
@@ -87,11 +87,11 @@ class Network(ABC):
         scales: The numbers that it takes from a learner, by name, with the value if a learner
             has none.
         ignores: The readings that have no effect on it.
-        compiled: The module whose `compiled` is what engine steps runs in place of this very class, a
-            `CompiledNetwork`; None if there is none. A class that inherits from another says it anew.
+        compiled: The module whose `compiled`, a `CompiledNetwork`, engine steps runs in place of
+            this class; None if there is none. A subclass does not inherit it.
 
     Raises:
-        InputError: If a number is out of its range, or a scale is none of this network's.
+        InputError: If a number is out of its range, or the network has no such scale.
     """
 
     kind: ClassVar[str]
@@ -116,7 +116,7 @@ class Network(ABC):
         for name in scales:
             if name not in self.scales:
                 known = ", ".join(self.scales) or "none"
-                raise InputError(f"{name} is no scale of the network {self.kind!r}; its scales are: {known}")
+                raise InputError(f"{name} is not a scale of network {self.kind!r}; its scales are: {known}")
         values = {name: unit_interval(name, value) for name, value in {**self.scales, **scales}.items()}
         self.scale = {name: np.float32(value) for name, value in values.items()}
         self.numbers: Mapping[str, float] = values
@@ -184,7 +184,7 @@ class Network(ABC):
         return (self.hidden, into_hidden), (self.outputs, into_output)
 
     def weights(self, hidden: NDArray[np.float32], output: NDArray[np.float32]) -> Weights:
-        """Return two matrices as the weights of this network; refuse those of another shape."""
+        """Return two matrices as the weights of this network; refuse matrices of another shape."""
         if (hidden.shape, output.shape) != self.shapes:
             raise InputError(
                 f"the weights have the shapes {hidden.shape} and {output.shape}, "
@@ -292,6 +292,17 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
     return kind(inputs, outputs, settings, **scales)
 
 
+def added(
+    network: Network, weights: Weights, hidden: NDArray[np.float32], output: NDArray[np.float32]
+) -> Weights:
+    """Add a change to every synapse, and none where there is no synapse."""
+    exists, none = network.synapses(), np.float32(0)
+    return network.weights(
+        hidden=weights.hidden + np.where(exists[0], hidden, none),
+        output=weights.output + np.where(exists[1], output, none),
+    )
+
+
 def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sum each row in ascending order of its columns.
 
@@ -311,7 +322,7 @@ def psi(sums: NDArray[np.float32]) -> Activations:
 
 
 def _winner(sums: NDArray[np.float32], word: Word) -> tuple[int, Activations]:
-    """Let the largest sum act, the first if equal; it alone is active."""
+    """Let the largest sum act, the first if equal; it is the only active one."""
     strongest = int(np.argmax(sums))
     return strongest, np.eye(len(sums), dtype=np.uint8)[strongest]
 

@@ -81,8 +81,8 @@ class CMA(Algorithm):
 class CMASearch(Search):
     """One run of CMA-ES with margin; its leader is the best of the current generation.
 
-    `CMA.begin` makes it. It moves its distribution by what was sampled in the last `ask`, so
-    each `tell` needs an `ask` before it.
+    `CMA.begin` makes it. It moves its distribution by the sample of the last `ask`, so each `tell`
+    needs an `ask` before it.
 
     Attributes:
         discrete: The number of discrete genes.
@@ -112,9 +112,9 @@ class CMASearch(Search):
         return Genotypes(genes[:, : self.discrete].astype(np.int8), genes[:, self.discrete :])
 
     def tell(self, genotypes: Genotypes, fitness: NDArray[np.float64]) -> None:
-        """Move the distribution towards the better ones of those that `ask` has just returned."""
+        """Move the distribution towards the better ones of the genotypes that `ask` has just returned."""
         if self._sampled is None:
-            raise InputError("nobody has asked for these genotypes; call ask first")
+            raise InputError("these genotypes were not asked for; call ask first")
         optimizer, raw = self._sampled
         self._check(genotypes, fitness)
         if len(raw) != len(genotypes):

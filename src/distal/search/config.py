@@ -70,10 +70,10 @@ class Config:
         fitness: The measure of a trial: "best", "last:K", "mean" or "missed"; fitness is the mean
             over trials.
         switch: When goals move, and where to; None if they do not.
-        finalists: How many of the best of a run are measured again, on as many trials as a
+        finalists: The number of a run's best that are measured again, on as many trials as a
             winner, to choose the winner; 0 takes the leader as it is.
-        begin_with: The genes of those that each run begins with, the discrete ones first; the rest
-            of its first population is drawn.
+        begin_with: The genes of the individuals that each run begins with, the discrete ones first;
+            the rest of its first population is drawn.
     """
 
     learner: str = "dsp"
@@ -165,7 +165,7 @@ class Config:
 
     @property
     def fresh_trials(self) -> int:
-        """How many trials for each goal a winner is measured on."""
+        """The number of trials for each goal on which a winner is measured."""
         return -(-(self.fresh or REMEASURED) // len(self.task.goals))
 
     def begin(self, seed: int) -> Search:
@@ -177,7 +177,7 @@ class Config:
         return search
 
     def run_seed(self, run: int) -> int:
-        """Return the seed of a run, from 0; the runs of two kinds of learners have nothing in common."""
+        """Return the seed of a run, from 0; the runs of two kinds of learners share no random numbers."""
         kind = _NUMBERED.get(self.learner)
         if kind is None:  # the same for a registered kind, whatever the order
             kind = len(_NUMBERED) + crc32(self.learner.encode()) % (MAX_COUNT - len(_NUMBERED))
@@ -238,7 +238,7 @@ class Config:
         return network_for(self.settings, self.task.inputs, self.task.outputs, {})
 
     def decode(self, genotypes: Genotypes) -> Sequence[Learner]:
-        """Turn genotypes into learners; what the genes mean is for the kind of learner to say."""
+        """Turn genotypes into learners; the kind of learner defines the meaning of the genes."""
         instance("genotypes", genotypes, Genotypes, "Genotypes")
         return decoded(KINDS[self.learner], genotypes.discrete, genotypes.continuous)
 
@@ -273,7 +273,7 @@ class Config:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Config:
         """Read the data of `to_dict`, also of version 0.1; a task that is not a maze is a StoredTask."""
-        given = instance("data", data, dict, "what Config.to_dict returns")
+        given = instance("data", data, dict, "the result of Config.to_dict")
         try:
             return cls._read(dict(given))
         except KeyError as missing:

@@ -1,6 +1,6 @@
 """Evolve rules, or the parameters of another learner: several independent runs, side by side.
 
-`evolve` and `resume` check what they are given and open the folder; the loop is in `loop`.
+`evolve` and `resume` check their arguments and open the folder; the loop is in `loop`.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def evolve(
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with a `Step` after every generation, once for all runs, from the first
             population on; the winners are re-measured after the last call. It is called in the
-            thread that called `evolve`, which waits for it. What it raises ends the evolution; the
+            thread that called `evolve`, which waits for it. An exception ends the evolution; the
             folder then holds this generation too, and can be resumed. If left out, a terminal shows
             the progress; False shows nothing.
         **settings: As in `Settings`. An episode has as many steps as the task itself allows, if
@@ -201,7 +201,8 @@ def resume(
         task: The task again, if it was made in Python and cannot be rebuilt from the folder;
             another one is refused.
         generations: Run up to this generation instead of the number that the folder names.
-        budget: Or as far as this many episodes of each run allow, from its first generation on.
+        budget: Run as many generations as this many episodes of each run allow, counted from its
+            first generation.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
         progress: Called with a `Step` after every generation that the folder does not hold yet, as
             in `evolve`; never for runs that are finished.

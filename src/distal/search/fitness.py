@@ -29,7 +29,7 @@ _A_SEED = 16  # numbers that are made on the way to a seed
 def measure(
     config: Config, learners: Sequence[Learner], seeds: NDArray[np.uint64], trials: int, runner: Runner
 ) -> EPs:
-    """Return the scores (learners, trials) of learners, each with its seed; so many trials for each goal."""
+    """Return the scores (learners, trials) of learners, each with its seed; `trials` are for each goal."""
     return _begin(config, learners, seeds, trials, runner)()
 
 

@@ -39,7 +39,7 @@ def _episodes_in(config: Config, generation: int) -> int:
 def followed(
     progress: Any, config: Config, searches: Sequence[Search], runner: Runner
 ) -> Iterator[tuple[Runner, Heard]]:
-    """Yield the runner that tells of its work, and the function that hears of the generations.
+    """Yield the runner that reports its work, and the listener for the generations.
 
     Args:
         progress: As in `evolve`, or `LINES`, from a command.
@@ -52,9 +52,10 @@ def followed(
     """
     since = searches[0].generation
     batch, episodes = example(config), _episodes_since(config, since)
+    fresh = config.fresh_trials * len(config.task.goals)
     with terminal.followed(
         progress, "evolving", episodes, lambda: pace.expected(batch, episodes, runner.suited(batch)),
-        about=config.size, note=lambda: on_workers(runner.executor),
+        about=f"{config.size}, winners on {fresh:,} fresh trials", note=lambda: on_workers(runner.executor),
     ) as shown:  # fmt: skip
         if not isinstance(shown, Shown):
             yield runner, shown

@@ -75,7 +75,7 @@ class GeneticAlgorithm(Algorithm):
         mixing: Whether the genes of two parents are cut at one point ("one-point") or each
             comes from either of them ("uniform").
         wheel: Whether the roulette wheel favours low fitness ("inverted"), or its weights are the
-            fitness itself ("proportional"); fitness below 0 is moved up to it first.
+            fitness itself ("proportional"); negative fitness is shifted up to 0 first.
         bounds: Whether a continuous gene that leaves [0, 1] is set to the nearer end ("clip") or
             reflected there ("reflect").
 
@@ -286,7 +286,7 @@ class GeneticSearch(Search):
 
     Its leader is the best of the current generation. With kept elites it is the lowest
     fitness ever measured, which is the same while there are elites; with averaged elites, the
-    best of those that were measured more than once. `GeneticAlgorithm.begin` makes it.
+    best of the individuals measured more than once. `GeneticAlgorithm.begin` makes it.
 
     Attributes:
         discrete: The number of discrete genes.
@@ -295,7 +295,7 @@ class GeneticSearch(Search):
         options: The options of the algorithm.
         given: The genotypes with which the first population begins, or None; the rest of it is drawn.
         born: The generation in which each individual of the population first appeared.
-        measured: With averaged elites, how many measurements the fitness of each is the mean of.
+        measured: With averaged elites, the number of measurements in the mean fitness of each.
     """
 
     options: GeneticAlgorithm = field(default_factory=GeneticAlgorithm)
@@ -344,7 +344,7 @@ class GeneticSearch(Search):
         return [asked[size * run : size * (run + 1)] for run in range(runs)]
 
     def begin_with(self, genotypes: Genotypes) -> None:
-        """Take genotypes into the first population, before those that are drawn."""
+        """Take genotypes into the first population, before the drawn ones."""
         size, genotypes = self.options.population, self._fitting("genotypes", genotypes)
         if len(genotypes) > size:
             raise InputError(
@@ -369,7 +369,7 @@ class GeneticSearch(Search):
                 population = Genotypes.joined(self.population[elites], genotypes)
                 values = np.concatenate([self.fitness[elites], fitness])
         if len(population) != size:
-            raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
+            raise InputError(f"{len(genotypes)} genotypes were told, expected the ones that ask returned")
         if self.averaged:
             values = self._average(elites, fitness)
         born = np.full(size, self.generation + 1)
@@ -415,7 +415,7 @@ class GeneticSearch(Search):
             self.measured = np.append(self.measured[stay], 1)
 
     def finalists(self, count: int) -> Finalists:
-        """Return the best of the population; with averaged elites, those with a mean come first."""
+        """Return the best of the population; with averaged elites, individuals with a mean come first."""
         count = integer("count", count, 1)
         population, values, _ = self.current()
         places = np.lexsort((values, self._ranked()))

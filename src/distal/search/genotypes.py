@@ -1,4 +1,4 @@
-"""Genotypes, which a search asks for and whose fitness it is told; and the finalists of a run.
+"""Genotypes, which a search asks for and gets the fitness of; and the finalists of a run.
 
 A genotype has a discrete part, values in {-1, 0, 1}, and a continuous part, values in
 [0, 1]. Fitness is minimised.
@@ -97,11 +97,11 @@ class Finalists(Frozen):
 
         Args:
             groups: The groups.
-            count: How many, at most.
+            count: The most to return.
         """
         groups = sequence("groups", groups, "a list of Finalists")
         if not groups or not all(isinstance(group, Finalists) for group in groups):
-            raise InputError("groups is empty, or holds something else than Finalists")
+            raise InputError("groups is empty, or holds something other than Finalists")
         fitness = np.concatenate([group.fitness for group in groups])
         places = np.argsort(fitness, kind="stable")
         genotypes = Genotypes.joined(*(group.genotypes for group in groups))
@@ -112,7 +112,7 @@ class Finalists(Frozen):
         """Return the first distinct ones.
 
         Args:
-            count: How many, at most.
+            count: The most to return.
         """
         count = integer("count", count, 1)
         genes = np.concatenate([self.genotypes.discrete, self.genotypes.continuous], axis=1)

@@ -29,12 +29,13 @@ class Islands(Wrapper):
     """Several populations in each run that exchange their best.
 
     Args:
-        search: The search of each island; it has to take individuals of others (`Search.immigrate`).
+        search: The search of each island; it has to take individuals from others
+            (`Search.immigrate`).
         count: The number of islands, at least 2.
         exchange: The generations between two exchanges.
 
     Raises:
-        InputError: If a number is out of its range, or the search takes no individuals of others.
+        InputError: If a number is out of its range, or the search takes no individuals from others.
     """
 
     name: ClassVar[str] = "islands"
@@ -48,7 +49,7 @@ class Islands(Wrapper):
         object.__setattr__(self, "exchange", integer("exchange", self.exchange, 1, MAX_COUNT))
         if type(self.search.begin(1, 1, 0)).immigrate is Search.immigrate:
             raise InputError(
-                f"the search {self.search.name} takes no individuals of other islands; "
+                f"the search {self.search.name} takes no individuals from other islands; "
                 "use the search ga, or no islands"
             )
 
@@ -111,7 +112,7 @@ class Archipelago(Search):
         """Tell every island its part; let leaders travel if it is time."""
         self._check(genotypes, fitness)
         if sum(self._sizes) != len(genotypes):
-            raise InputError(f"{len(genotypes)} genotypes were told, expected those that ask returned")
+            raise InputError(f"{len(genotypes)} genotypes were told, expected the ones that ask returned")
         last = np.cumsum(self._sizes)
         for part, start, end in zip(self.parts, last - self._sizes, last, strict=True):
             part.tell(genotypes[start:end], fitness[start:end])

@@ -1,6 +1,6 @@
 """Numbers that depend on the generation alone, made for several generations at once.
 
-Few random numbers take as long to make as many, and an evolution asks for few of them at a time.
+A few random numbers take as long to make as many, and an evolution asks for few at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def precomputed(make: Callable[..., Sequence[T]]) -> Callable[..., T]:
 
     Returns:
         A function that takes a generation, how many numbers are made for it, then the parts of
-        the key. Where they are many, it makes those of this generation alone.
+        the key. If they are many, it makes the draws of this generation alone.
     """
     remembered = lru_cache(maxsize=_KEPT)(make)
 

@@ -1,9 +1,9 @@
-"""Races: few trials for all, more for those that may be best (successive halving).
+"""Races: few trials for all, more for the ones that may be best (successive halving).
 
-In the first heat of a race everybody runs the same few trials. Into each further heat goes
-the better half of those in the one before, to run as many trials again as each has run so
-far. After three heats more, an eighth of the field has run eight times the trials, for
-two and a half times the cost. A contender's fitness is its mean over all trials it has run.
+In the first heat of a race all candidates run the same few trials. The better half of each heat
+goes on to the next and runs as many trials again as it has run so far. After three heats more, an
+eighth of the field has run eight times the trials, for two and a half times the cost. A contender's
+fitness is its mean over all trials it has run.
 """
 
 from __future__ import annotations

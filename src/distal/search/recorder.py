@@ -26,7 +26,7 @@ class Step:
         mean: The mean fitness of this generation: of each run's population, then of the runs.
         evaluations: The number of individuals measured for it, in all runs together. Kept elites
             are not measured again.
-        seconds: The time since the generation before was recorded.
+        seconds: The time since the previous generation was recorded.
     """
 
     generation: int

@@ -154,7 +154,7 @@ class Restarted(Search):
             )
         kept = entry(state, "archive")
         if (kept is None) != (first == 0):
-            raise InputError("the archive is not that of this generation")
+            raise InputError("the archive belongs to another generation")
         self.archive = None if kept is None else self._archived(kept)
         self._gather()
 

@@ -195,7 +195,7 @@ class Winner:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Winner:
         """Read the data of `to_dict`."""
-        given = instance("winner", data, dict, "what Winner.to_dict returns")
+        given = instance("winner", data, dict, "the result of Winner.to_dict")
         for name in ("run", "generation", "selected", "remeasured", "learner"):
             if name not in given:
                 raise InputError(f"field {name!r} of a winner is missing")
@@ -328,7 +328,7 @@ class Evolved(Frozen):
     @classmethod
     def from_dict(cls, data: object) -> Self:
         """Read the data of `to_dict`; a task other than a maze is only described, and cannot be run."""
-        given = instance("data", data, dict, "what Evolved.to_dict returns")
+        given = instance("data", data, dict, "the result of Evolved.to_dict")
         with reading("an evolution"):
             config = Config.from_dict(instance("config", given["config"], dict, "that of an evolution"))
             curves = {name: finite_numbers(name, given[name], 2).astype(np.float64) for name in _CURVES}

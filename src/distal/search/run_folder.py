@@ -178,7 +178,9 @@ class RunFolder:
                     raise InputError(f"it has more than {expected} rows")
                 generation, run = divmod(place, runs)
                 if row[:2] != [str(run + 1), str(generation)] or len(row) != len(columns):
-                    raise InputError(f"row {place + 1} is not that of run {run + 1}, generation {generation}")
+                    raise InputError(
+                        f"row {place + 1} does not belong to run {run + 1}, generation {generation}"
+                    )
                 numbers = [float(cell) for cell in row[2:5]]
                 if not all(map(math.isfinite, numbers)):
                     raise InputError(f"row {place + 1} has a fitness that is not a number")

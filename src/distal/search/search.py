@@ -87,7 +87,7 @@ class Search(ABC):
 
         Args:
             genotypes: The genotypes that `ask` returned.
-            fitness: Of each, lower is better.
+            fitness: The fitness of each; lower is better.
 
         Raises:
             InputError: If there is not one finite fitness for each genotype.
@@ -151,13 +151,13 @@ class Search(ABC):
         """Return the individuals that may be the best of the run: as a rule, the best of this generation.
 
         Args:
-            count: How many, at most.
+            count: The most to return.
 
         Returns:
             At least one.
 
         Raises:
-            InputError: If nothing was told yet, or count is no such number.
+            InputError: If nothing was told yet, or count is out of its range.
         """
         count = integer("count", count, 1)
         population, fitness, _ = self.current()
@@ -186,7 +186,7 @@ class Search(ABC):
         Raises:
             InputError: If the search takes none.
         """
-        raise InputError(f"{type(self).__name__} takes no individuals of other islands; use the search ga")
+        raise InputError(f"{type(self).__name__} takes no individuals from other islands; use the search ga")
 
     @classmethod
     def ask_together(cls, searches: Sequence[Self]) -> list[Genotypes]:
@@ -195,7 +195,7 @@ class Search(ABC):
 
     def _check(self, genotypes: object, fitness: object) -> None:
         """Refuse arguments that `tell` cannot take."""
-        count = len(instance("genotypes", genotypes, Genotypes, "what ask returned"))
+        count = len(instance("genotypes", genotypes, Genotypes, "the result of ask"))
         given = instance("fitness", fitness, np.ndarray, f"an array of {count} numbers")
         if given.shape != (count,) or given.dtype.kind not in "iuf" or not np.isfinite(given).all():
             raise InputError(f"fitness is {shown(given)}, expected an array of {count} finite numbers")
@@ -268,7 +268,7 @@ class Algorithm(ABC):
         """Return how many generations of a run measure how many genotypes; override it if they differ.
 
         Args:
-            generations: After the first population, which counts as well.
+            generations: The generations after the first population, which counts as well.
 
         Returns:
             The number of generations by their number of genotypes.
@@ -279,13 +279,13 @@ class Algorithm(ABC):
         """Return how many genotypes a run measures in its first population and some generations more.
 
         Args:
-            generations: After the first population.
+            generations: The generations after the first population.
 
         Returns:
             The most that it can be.
 
         Raises:
-            InputError: If generations is no such number.
+            InputError: If generations is out of its range.
         """
         sizes = self.sizes(integer("generations", generations, 0, MAX_COUNT))
         return sum(size * times for size, times in sizes.items())
@@ -301,12 +301,12 @@ class Algorithm(ABC):
 
     @property
     def core(self) -> Algorithm:
-        """The algorithm itself, without those that wrap it."""
+        """The algorithm itself, without its wrappers."""
         return self
 
     @property
     def wrapping(self) -> dict[str, int]:
-        """The options of those that wrap it, as files name them."""
+        """The options of its wrappers, as files name them."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -320,7 +320,7 @@ def ask_all(searches: Sequence[Search]) -> list[Genotypes]:
     """Return the genotypes that each of several runs in one generation asks for; check their shape."""
     asked = type(searches[0]).ask_together(searches)
     for search, genotypes in zip(searches, asked, strict=True):
-        given = instance("what ask returned", genotypes, Genotypes, "Genotypes")
+        given = instance("the result of ask", genotypes, Genotypes, "Genotypes")
         shapes = (given.discrete.shape, given.continuous.shape)
         if not len(given) or shapes != ((len(given), search.discrete), (len(given), search.continuous)):
             raise InputError(

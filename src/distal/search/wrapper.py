@@ -1,7 +1,7 @@
-"""Wrappers: searches that change how another one goes.
+"""Wrappers: searches that change the course of another search.
 
-They nest in one order, which is that of the fields in a file: a race of restarts of islands
-of a search, each of which may be left out.
+They nest in one order, the order of the fields in a file: a race of restarts of islands of a
+search. Each may be left out.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class Wrapper(Algorithm):
 
     @property
     def core(self) -> Algorithm:
-        """The algorithm itself, without those that wrap it."""
+        """The algorithm itself, without its wrappers."""
         return self.search.core
 
     @property
     @abstractmethod
     def wrapping(self) -> dict[str, int]:
-        """The options of those that wrap it, as files name them."""
+        """The options of its wrappers, as files name them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options of the algorithm and of all that wraps it, ready for JSON."""

@@ -1,4 +1,4 @@
-"""Chance beside a trial: the best of as many random networks, the mean of 200 trials towards its goal."""
+"""Chance for a trial: the best of as many random networks, the mean of 200 trials towards its goal."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def film(shown: Sequence[Scene], scale: int = SCALE) -> list[Frame]:
     """Show the walks side by side, step by step, each until it ends, with a key to the colours below."""
     shown = sequence("shown", shown, "a list of scenes")
     if not shown or not all(isinstance(scene, Scene) for scene in shown):
-        raise InputError("shown holds no scenes, or something else; make them with scenes")
+        raise InputError("shown is empty, or holds something other than scenes; make them with scenes")
     scale = integer("scale", scale, 1, MAX_SCALE)
     rows, columns = shown[0].shape
     cell = scale * (max(1, WIDE // max(rows, columns)) if isinstance(shown[0].walk, GridWalk) else 1)

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _CAPTIONS = {
-    "rows": "Left: the share of all updates that select each row, by layer. Right: what the fitness loses "
-    "(to the right) or gains when the row is given another change, with 95 % intervals; filled where the "
-    "difference holds after Holm's correction for 64 tests. Rows that never come up have no mark.",
-    "numbers": "The fitness along each of the rule's four numbers, the others as they are, with 95 % "
+    "rows": "Left: the share of all updates that select each row, by layer. Right: the loss of fitness "
+    "(to the right) or the gain when the row is given another change, with 95 % intervals; filled where the "
+    "difference holds after Holm's correction for 64 tests. Rows that are never selected have no mark.",
+    "numbers": "The fitness for other values of each of the rule's four numbers, one at a time, with 95 % "
     "intervals of the paired difference. The scale is logarithmic, with 0 added at the left.",
-    "rules": "The changes of the rules, ordered by how near they are. The larger a square, the more often "
+    "rules": "The changes of the rules, similar rules side by side. The larger a square, the more often "
     "the rule uses the row. Right: the mean change, weighted by use and rounded.",
 }
 
@@ -66,7 +66,7 @@ def _figures(found: Inspection | RuleSet) -> dict[str, _OfPage]:
 
 
 def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
-    """Write the figures of an inspection into a folder, made if need be; return their files."""
+    """Write the figures of an inspection into a folder, which is made if needed; return their files."""
     found, into = _checked(found), folder("path", path)
     into.mkdir(parents=True, exist_ok=True)
     stem = "set" if isinstance(found, RuleSet) else re.sub(r"\W+", "_", name_of(found.rule))[:80]
@@ -79,7 +79,7 @@ def write_figures(found: Inspection | RuleSet, path: str | Path) -> list[Path]:
 
 
 def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
-    """Write an inspection as a page."""
+    """Write an inspection as an HTML page."""
     check_target(out, PAGE)
     found = _checked(found)
     if isinstance(found, RuleSet):
@@ -91,7 +91,7 @@ def write_page(found: Inspection | RuleSet, out: str | Path) -> None:
 
 def _checked(found: object) -> Inspection | RuleSet:
     if not isinstance(found, Inspection | RuleSet):
-        raise InputError(f"found is {shown(found)}, expected what distal.inspect or inspect_set returns")
+        raise InputError(f"found is {shown(found)}, expected the result of distal.inspect or inspect_set")
     return found
 
 

@@ -20,7 +20,7 @@ def asset(name: str) -> str:
 
 
 def joined(wanted: str) -> str:
-    """Return one script of a module and all that it imports, each after those that it imports itself."""
+    """Return one script of a module and all its imports, each module after its own imports."""
     sources: dict[str, str] = {}
 
     def add(name: str) -> None:

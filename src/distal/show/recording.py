@@ -1,8 +1,8 @@
-"""What happened in a trial, packed: what a page plays where it has no code to compute the learner.
+"""A recording of a trial, packed, which a page plays if it has no code for the learner.
 
 A recording holds the walk as a list of states, the action of every step and which neurons were
-active in it; `page/replay.js` reads it. Weights are not in it: they would be most of the
-page. States are those of the task's table; in a maze, cell · 4 + heading.
+active in it; `page/replay.js` reads it. It holds no weights, which would be most of the page.
+States are numbered as in the task's table; in a maze, cell · 4 + heading.
 """
 
 from __future__ import annotations
@@ -81,5 +81,5 @@ def states_of(table: Table, goal: int, actions: Sequence[int]) -> list[int]:
 
 
 def episode_bytes(layers: tuple[int, int, int], steps: int) -> int:
-    """Return what an episode of so many steps takes in a recording, before it is compressed."""
+    """Return the bytes that an episode of some steps takes in a recording, before it is compressed."""
     return steps * (STATE.itemsize + ACTION.itemsize + -(-sum(layers) // 8)) + STATE.itemsize

@@ -1,4 +1,4 @@
-"""The scenes of a film: how the agent walks that has learned for longer and longer."""
+"""The scenes of a film: the walks of an agent that has learned for longer and longer."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def scenes(batch: Batch, after: Sequence[int], engine: str | None = None) -> lis
         batch: One trial in a maze, or in a table that has a picture; its own number of episodes
             does not matter.
         after: The numbers of episodes, one for each walk.
-        engine: What finds the networks; if left out, cpu, or reference for what cpu cannot run.
+        engine: The engine that finds the networks; if left out, cpu where it can run the work, else
+            reference.
 
     Returns:
         The walks, in the order of `after`.

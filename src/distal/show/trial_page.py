@@ -1,9 +1,9 @@
-"""A trial as a page: one HTML file in which every step of learning can be looked at.
+"""A trial as a page: one HTML file that shows every step of learning.
 
-The page holds what decides the trial and the EP of every episode as the reference engine computed
-it. Its JavaScript (`page/replay.js`) computes the trial again, bit for bit, and says where an EP
-differs. So a page is small however long the trial is. Of a learner that the script has no code for,
-and of every learner in a task that is no maze, it holds a recording, and plays what happened.
+The page holds the inputs of the trial, and the EP of every episode from the reference engine. Its
+JavaScript (`page/replay.js`) computes the trial again, bit for bit, and reports any EP that
+differs. So a page is small, however long the trial. If the script has no code for a learner, or the
+task is not a maze, the page holds a recording and plays it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.networks import LAYERS
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
@@ -56,10 +56,10 @@ def trials(
     """Return the first trial that `learn` runs towards a goal, for one learner or for two.
 
     Args:
-        learner: A learner, or what `find_learner` takes.
+        learner: A learner, or anything that `find_learner` takes.
         against: A second learner for the same trial.
         goal: The name of the goal, in a maze the symbol of a final position; "3" if left out,
-            or the first if there is no 3. If it moves, the goal of the first phase.
+            or the first if there is no 3. If the goal moves, the goal of the first phase.
         episodes: Episodes in the trial.
         resample: Draw fresh weights after this many episodes.
         switch: Move the goal after this many episodes, or as a `Switch` describes.
@@ -75,12 +75,13 @@ def trials(
     Raises:
         InputError: If an argument is wrong, or the task is not a table.
     """
-    Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     world = chosen_task(task, maze)
-    in_force = settings_in(world, settings)
+    in_force = settings_in(world, settings, (*inspect.signature(trials).parameters, "progress"))
     if world.table(in_force) is None:
         why = "" if world.no_table is None else f" ({world.no_table})"
-        raise InputError(f"{world.name} is no table, and nothing else can be watched{why}; use distal learn")
+        raise InputError(
+            f"{world.name} is no table, and only mazes and tables can be watched{why}; use distal learn"
+        )
     episodes, _, seed, resample = checked_numbers(episodes, 1, seed, resample, MAX_EPISODES)
     moving = switch_of(switch)
     both = [find_learner(one) for one in ((learner,) if against is None else (learner, against))]
@@ -123,13 +124,13 @@ def check_page(batches: Sequence[Batch]) -> None:
     if task.inputs > COMPILED_INPUTS or task.outputs > COMPILED_OUTPUTS:
         raise InputError(
             f"{task.name} has {task.inputs} inputs and {task.outputs} actions, a page takes at most "
-            f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}: chance beside it needs engine cpu; use fewer bits"
+            f"{COMPILED_INPUTS} and {COMPILED_OUTPUTS}: its chance needs engine cpu; use fewer bits"
         )
     recorded = [batch for batch in batches if not _is_computed(batch)]
     size = episode_bytes(_layers(batches[0]), settings.steps)
     if recorded and episodes > MAX_BYTES // size:
         kind = f"has no code for learners of kind {recorded[0].learners[0].kind!r} and records them"
-        why = kind if task.maze is not None else "computes mazes alone and records other tasks"
+        why = kind if task.maze is not None else "computes only mazes and records other tasks"
         raise InputError(
             f"episodes is {episodes}, expected {MAX_BYTES // size} at most: the page {why}; "
             "ask for fewer episodes or steps"
@@ -207,7 +208,7 @@ def watch(
         learner: As in `trials`.
         against: As in `trials`.
         seed: As in `trials`.
-        progress: Called with the number of episodes run since its last call. They add up to
+        progress: Called with the number of episodes run since its last call. The numbers add up to
             the learners' episodes. If left out, a terminal shows the progress; False shows nothing.
         **options: As in `trials`.
 

@@ -1,4 +1,4 @@
-"""A trial that has been watched: its EPs, chance beside them, and recordings of foreign learners."""
+"""A trial that has been watched: its EPs, chance, and recordings of learners that the page cannot compute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Watched(Frozen):
             the goal.
         eps: The EP of every episode, (learners, episodes).
         chance: The best EP so far of chance, (episodes): the mean of its first 200 trials
-            towards the goal; where it moves, towards those of the trial, each in its phase.
+            towards the goal; if the goal moves, towards the goals of the trial, each in its phase.
         recordings: The recorded trial of each learner that the page cannot compute;
             None for the others.
         usage: The use of each row in the trial of each recorded rule, (32), counted
@@ -69,7 +69,8 @@ class Watched(Frozen):
     def to_dict(self) -> dict[str, Any]:
         """Return a summary of the trial, ready for JSON.
 
-        Where the goal moves, best EPs are those of the last phase, and `phases` has those of all.
+        If the goal moves, best EPs are for the last phase, and `phases` has the best EPs of all
+        phases.
         """
         batch = self.batches[0]
         last = batch.phase * (len(self.goals) - 1)

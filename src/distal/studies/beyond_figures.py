@@ -86,7 +86,7 @@ def _points(axes: Axes, x: Sequence[float], values: Sequence[Interval], label: s
 def _by_size(
     axes: Axes, outcome: QuestionOutcome, x: Sequence[Sequence[float]], names: Sequence[str], of: str = BEST
 ) -> None:
-    """Draw chance, rule and climber, each at its own x; the names are those of rows without the kind."""
+    """Draw chance, rule and climber, each at its own x; the names are the names of rows without the kind."""
     rules = [outcome.rows[f"{RULE}_{name}"].values for name in names]
     climbers = [outcome.rows[f"{CLIMBER}_{name}"].values for name in names]
     _points(axes, x[0], [row[f"{CHANCE}_{of}"] for row in rules], "chance", "chance")

@@ -224,7 +224,7 @@ class QuestionOutcome(Record):
         ]
         for name, found, needed in parts:
             if set(found) != set(needed):
-                raise InputError(f"{name} of {question.title!r} are not those that it asks for")
+                raise InputError(f"{name} of {question.title!r} are not the ones that it asks for")
         for case in question.cases:
             self.rows[case.name].check_world(case.world)
 

@@ -246,7 +246,7 @@ def details(outcome: QuestionOutcome, scale: Scale) -> Iterator[Sheet]:
 def _successes(outcome: QuestionOutcome, scale: Scale) -> Sheet:
     """Return the share of trials that reached the goal, the first success, and retention."""
     columns = [
-        "learner", "tested with", "episodes", "best EP", "of the way", "reached", "chance reached", "reached again",
+        "learner", "tested with", "episodes", "best EP", "of the distance", "reached", "chance reached", "reached again",
         "chance", "first success after", "chance",
     ]  # fmt: skip
     cells = []
@@ -282,7 +282,4 @@ def _how(study: BeyondStudy) -> Sheet:
     """Return the table of how a study was run."""
     command = f"distal beyond --scale {study.scale.name} --seed {study.seed}"
     more = ("evolutions", str(len(study.evolutions))), ("phases where goals move", str(PHASES))
-    sizes = study.scale.to_dict()
-    return run_sheet(
-        command, "beyond", study.version, study.machine, study.seconds, sizes, *more, ("engine", study.engine)
-    )
+    return run_sheet(study, command, "beyond", study.scale.to_dict(), *more, ("engine", study.engine))

@@ -39,7 +39,7 @@ class HeldOut(Record):
     """The scores of a champion on trials that no search has seen, and of chance on the same ones.
 
     Attributes:
-        trials: How many.
+        trials: The number of trials.
         fitness: Its mean score.
         standard_error: Its standard error.
         low: The lower end of the 95 % interval of the mean.
@@ -74,7 +74,7 @@ class HeldOut(Record):
 
         Args:
             own: The scores and the best EPs of the champion.
-            chance: The same of chance, in trials with the same seeds.
+            chance: The same for chance, in trials with the same seeds.
             target: The EP at or below which the goal is reached, if there is one.
 
         Returns:
@@ -111,7 +111,7 @@ class HeldOut(Record):
         ascending(self.low, self.high)
         shares = (self.reached, self.reached_low, self.reached_high, self.chance_reached)
         if any(value is None for value in shares) and shares != (None,) * len(shares):
-            raise InputError("of the shares that reached the goal some are missing")
+            raise InputError("some of the shares that reached the goal are missing")
         if self.reached_low is not None and self.reached_high is not None:
             ascending(self.reached_low, self.reached_high)
 
@@ -124,7 +124,7 @@ class Champion(Record):
         learner: The learner.
         prize: Its prize: a word of `PRIZES`.
         fitness: The measure of a trial.
-        episodes: Of a trial.
+        episodes: The episodes of a trial.
         command: The command that finds it again.
         seed: The seed of all random numbers.
         version: The version of Distal that found it.
@@ -132,15 +132,15 @@ class Champion(Record):
         budget: The episodes that the search might take.
         spent: The episodes that it took.
         runs: Independent runs of the search.
-        generations: Of each, after its first population.
+        generations: The generations of each run, after its first population.
         bred: Generations in which the finalists of all runs were bred together; 0 if the budget
             was too small for that.
-        candidates: The number of measurements of candidates; those of elites in every
-            generation count.
+        candidates: The number of measurements of candidates, repeated measurements of elites
+            included.
         finalists: The number of candidates in the last race.
         selected: Its mean score in the last race, over the trials that chose it, hence optimistic.
         run_fitness: The measure of a trial in the runs.
-        run_winners: The re-measured fitness of the winner of each run, by that.
+        run_winners: The re-measured fitness of the winner of each run, by that measure.
         held_out: Its scores on held-out trials, measured once.
     """
 
@@ -183,7 +183,7 @@ class Champion(Record):
     @classmethod
     def from_dict(cls, data: object) -> Champion:
         """Read the data of `to_dict`."""
-        given = instance("data", data, dict, "what Champion.to_dict returns")
+        given = instance("data", data, dict, "the result of Champion.to_dict")
         with reading("a champion"):
             unknown = set(given["record"]) - set(cls.__dataclass_fields__)
             if unknown:

@@ -1,6 +1,6 @@
 """Numbers of a learner's trials: means and shares with intervals, differences with tests, curves.
 
-The studies of tasks and of what is beyond the paper are made of these numbers.
+The studies of tasks and beyond the paper consist of these numbers.
 """
 
 from __future__ import annotations
@@ -174,6 +174,6 @@ class Curve(Record):
     def _check(self) -> None:
         """Refuse columns of different lengths, and episodes that do not ascend."""
         if not len(self.episodes) == len(self.mean) == len(self.error) > 0:
-            raise InputError("a curve has not as many means and errors as episodes")
+            raise InputError("a curve does not have a mean and an error for each episode")
         if any(one >= other for one, other in pairwise(self.episodes)):
             raise InputError("the episodes of a curve do not ascend")

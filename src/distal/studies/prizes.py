@@ -21,17 +21,17 @@ class Prize:
     """The measure that a champion is best at, and its search.
 
     Attributes:
-        words: For people.
+        words: Its name for people.
         fitness: The measure of a trial.
-        episodes: Of a trial.
-        trials: For each goal, in an evaluation of a run.
+        episodes: The episodes of a trial.
+        trials: Trials for each goal, in an evaluation of a run.
         search: The search of a run.
-        generations: Of a run, where the budget allows as many.
+        generations: Generations of a run, if the budget allows as many.
         breeding: The search that breeds the finalists of all runs together.
-        breeding_trials: For each goal, in an evaluation of that.
-        run_fitness: What a trial is judged by in the runs, if it is something else; `fitness` then
-            counts when their finalists are bred, and in the last race. Success alone tells bad rules
-            apart too little to find good ones by it.
+        breeding_trials: Trials for each goal, in an evaluation of that search.
+        run_fitness: The measure of a trial in the runs, if it is another one; `fitness` then counts
+            when their finalists are bred, and in the last race. Success alone hardly separates bad
+            rules, so it does not lead to good ones.
     """
 
     words: str

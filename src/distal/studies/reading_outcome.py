@@ -12,7 +12,8 @@ import numpy as np
 from distal.base.checks import InputError, one_of, shown
 from distal.base.records import Record
 from distal.learners import Learner
-from distal.learners.shipped import Rule, published_rules
+from distal.learners.dsp import Rule
+from distal.learners.shipped import published_rules
 from distal.model import maze as mazes
 from distal.model.maze import MAZES, Maze
 from distal.model.readings import READINGS
@@ -149,7 +150,7 @@ class Runs(Record):
     def _check(self) -> None:
         """Refuse columns that are not of the same runs."""
         if not len(self.first) == len(self.last) == len(self.winners) == len(self.learners) > 0:
-            raise InputError("first, last, winners and learners are not those of the same runs")
+            raise InputError("first, last, winners and learners do not belong to the same runs")
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, ready for JSON."""

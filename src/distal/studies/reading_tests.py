@@ -1,9 +1,9 @@
 """Three tests of a system against the paper: its published rules, the rules that evolution finds, and pairing.
 
-`Fifteen` asks whether the published rules do what the paper says of each after 10,000
-episodes, `Likelihood` whether the rules that evolution finds here are like the published
-ones, `Pairing` whether tables and numbers of the published rules belong together. All are
-pure functions of numbers; `readings` runs the trials.
+`Fifteen` asks whether the published rules score here as the paper says after 10,000 episodes,
+`Likelihood` whether the rules that evolution finds here resemble the published ones, `Pairing`
+whether tables and numbers of the published rules belong together. All are pure functions of
+numbers; `readings` runs the trials.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from distal.base.checks import InputError
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, stable
-from distal.learners.shipped import NUMBERS, Rule, published_rules
+from distal.learners.dsp import NUMBERS, Rule
+from distal.learners.shipped import published_rules
 from distal.studies.appendix import correlation, rms
 
 # ------------------------------------------------------------------ what the published rules do
@@ -81,7 +82,7 @@ class Fifteen(Record):
     def _check(self) -> None:
         """Refuse different numbers of errors and rules, and an r out of its range."""
         if len(self.fitness) != len(self.errors):
-            raise InputError("there are not as many errors as rules")
+            raise InputError("the numbers of errors and rules differ")
         if abs(self.r) > 1 + 1e-9:  # a sum of squares may be rounded down
             raise InputError(f"r is {self.r}, expected a number from -1 to 1")
 
@@ -96,13 +97,8 @@ PRIOR = 12.0  # so many winners' worth of "all values alike", in every row and f
 def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values: int) -> float:
     """Return the log-likelihood of rules by the genes of winners, less that with all values alike.
 
-    Every column is a gene, with values from 0; genes are taken as independent. A value that
-    `count` of n winners have has the probability (count + PRIOR / values) / (n + PRIOR).
-
-    Args:
-        winners: (winners, genes).
-        rules: (rules, genes).
-        values: How many values a gene can have.
+    Both are (rules, genes), values from 0; genes are taken as independent. A value that `count` of n
+    winners have has the probability (count + PRIOR / values) / (n + PRIOR).
     """
     counts = (winners[:, :, None] == np.arange(values)).sum(axis=0)  # (genes, values)
     share = (counts + PRIOR / values) / (len(winners) + PRIOR)
@@ -160,7 +156,7 @@ SHUFFLES = 10_000  # of the columns, for the p-value of the pairing test
 
 @dataclass(frozen=True)
 class Pairing(Record):
-    """Whether the published tables do better with their own numbers than with those of other rules.
+    """Whether the published tables do better with their own numbers than with the numbers of other rules.
 
     `fitness[i][j]` is that of the table of rule i with the numbers of rule j. Of it,
     the means of rows and columns are taken away: what is left are residuals.

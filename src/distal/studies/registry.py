@@ -105,6 +105,6 @@ def write_report(result: Any, out: str | Path) -> Path:
         if isinstance(result, study.report_class.of):
             return study.report_class(result).write(out)
     raise InputError(
-        f"result is a {type(result).__name__}, expected what reproduce, study_readings, study_tasks, "
-        "study_beyond or study_rivals returns"
+        f"result is a {type(result).__name__}, expected the result of reproduce, study_readings, "
+        "study_tasks, study_beyond or study_rivals"
     )

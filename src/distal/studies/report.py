@@ -102,10 +102,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; one of the first level can be reached from the top of the page."""
+    """A heading that can be reached from the top of the page."""
 
     words: str
-    level: int = 1
 
     @property
     def anchor(self) -> str:
@@ -114,11 +113,11 @@ class Heading:
 
     def markdown(self) -> str:
         """Return the heading as Markdown."""
-        return f"{'#' * (self.level + 1)} {self.words}"
+        return f"## {self.words}"
 
     def html(self) -> str:
         """Return the heading as HTML."""
-        return f'<h{self.level + 1} id="{self.anchor}">{_code(self.words)}</h{self.level + 1}>'
+        return f'<h2 id="{self.anchor}">{_code(self.words)}</h2>'
 
 
 @dataclass(frozen=True)
@@ -311,34 +310,18 @@ _SIZES = {
 }
 
 
-def run_sheet(
-    command: str,
-    page: str,
-    version: str,
-    machine: Mapping[str, Any],
-    seconds: Mapping[str, float],
-    sizes: Mapping[str, Any],
-    *more: tuple[str, str],
-    **look: Any,
-) -> Sheet:
-    """Return the table of how a study was run.
+def run_sheet(study: Any, command: str, page: str, sizes: Mapping[str, Any], *more: tuple[str, str]) -> Sheet:
+    """Return the table of how a study was run; `more` are further rows.
 
-    Args:
-        command: The command that runs it again.
-        page: The page of the documentation that explains the terms and interprets such numbers.
-        version: The version of Distal.
-        machine: A description of the machine.
-        seconds: The time of each stage.
-        sizes: The sizes of its scale, by name.
-        *more: Further rows: what it is, and the value.
-        **look: As in `Sheet`.
+    `page` is that of the documentation that explains the terms and interprets such numbers.
     """
     rows = [
-        ("command", f"`{command}`"), ("Distal", version), ("machine and time", made_on(machine, seconds)),
+        ("command", f"`{command}`"), ("Distal", study.version),
+        ("machine and time", made_on(study.machine, study.seconds)),
         *((words, f"{sizes[name]:,}") for name, words in _SIZES.items() if name in sizes), *more,
         ("explained in", f"`docs/{page}.md`"),
     ]  # fmt: skip
-    return Sheet("How it was run", "", ("", ""), rows, **look)
+    return Sheet("How it was run", "", ("", ""), rows)
 
 
 def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -357,7 +340,7 @@ def to_html(title: str, blocks: Sequence[Block]) -> str:
     links = "".join(
         f'<a href="#{block.anchor}">{escape(block.words)}</a>'
         for block in blocks
-        if isinstance(block, Heading) and block.level == 1
+        if isinstance(block, Heading)
     )
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',

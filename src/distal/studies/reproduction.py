@@ -11,10 +11,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal._version import __version__
 from distal.base.checks import integer, one_of
 from distal.base.frozen import Frozen
+from distal.engines import machine_of
 from distal.learners import Learner
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import ELITES
@@ -58,10 +60,10 @@ class Reproduction(Frozen):
         learners: The rules and the climbers, by learner.
         curves: The best EP so far, (rules, trials, episodes), by test.
         at_100: The best EPs after 100 episodes, (trials), of the best rule ("dsp"), the best
-            climber ("hc") and "chance", in new trials; chance has those of the rule.
+            climber ("hc") and "chance", in new trials; chance has the trials of the rule.
         episodes: The EP of every episode, (trials, 100), of the same three, in the same trials.
         seconds: The time of each stage.
-        appendix: The paper's fifteen rules, whichever rules are tested otherwise.
+        appendix: The paper's fifteen rules, whichever rules the other tests use.
     """
 
     scale: Scale
@@ -80,6 +82,16 @@ class Reproduction(Frozen):
     episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]
     appendix: Appendix
+
+    @property
+    def version(self) -> str:
+        """The version of Distal."""
+        return __version__
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """A description of the machine."""
+        return machine_of(self.engine)
 
     @property
     def dsp_rules(self) -> tuple[Rule, ...]:

@@ -202,7 +202,7 @@ class Stages:
             learners: To be tested, all of one kind.
             seeds: One for each learner.
             trials: For each goal of the task.
-            episodes: Of each trial.
+            episodes: Episodes of each trial.
             task: The task.
             settings: Of network and episode.
             resample: Draw fresh weights after this many episodes.

@@ -66,14 +66,9 @@ class Actions:
 
 
 def actions_of_space(space: Any, word: object = None) -> Actions:
-    """Return the actions of a space.
+    """Return the actions of a space; refuse one among which a network cannot choose, with what to do.
 
-    Args:
-        space: The space of the actions.
-        word: How they are made, "bins:N", for a Box; None for any other.
-
-    Raises:
-        InputError: If a network cannot choose among them, with what to do.
+    `word` says how those of a Box are made, "bins:N".
     """
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
@@ -118,7 +113,7 @@ def _of_box(space: Any, word: object) -> Actions:
     bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
     if not (np.abs(bounds) < _UNBOUNDED).all():
         raise InputError(
-            f"actions are {shown(space)}, and there are no values evenly between infinite bounds; wrap the "
+            f"actions are {shown(space)}, and infinite bounds cannot be divided evenly; wrap the "
             "environment, for example in gymnasium.wrappers:RescaleAction"
         )
     each = [np.linspace(low, high, bins) for low, high in bounds.T]
@@ -131,7 +126,7 @@ def _bins(word: object) -> int:
     """Return the number of values that a word asks for."""
     name, colon, count = word.partition(":") if isinstance(word, str) else ("", "", "")
     if name != "bins" or not colon:
-        raise InputError(f"actions is {shown(word)}, expected 'bins:N', as bins:3")
+        raise InputError(f"actions is {shown(word)}, expected 'bins:N', such as bins:3")
     given = int(count) if count.isascii() and count.isdigit() and len(count) < 5 else count
     return integer("the number of bins in actions", given, 2, _MOST_BINS)
 

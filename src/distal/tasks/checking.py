@@ -1,4 +1,4 @@
-"""A check of tasks: `check_task` tries one before anything is learned in it."""
+"""A check of tasks: `check_task` tests one before anything is learned in it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,9 @@ def _episode(task: Task[Any], walk: Walk, actions: Sequence[int], where: str) ->
         with failing("over", at):
             over = flag(f"over {at}", walk.over)
         if over and step == 0:
-            raise InputError(f"over is True before the first step of {where}; an episode has a step at least")
+            raise InputError(
+                f"over is True before the first step of {where}; an episode has at least one step"
+            )
         if over:
             break
         with failing("sense()", at):
@@ -199,7 +201,7 @@ def _bits(task: Task[Any], given: object, at: str) -> tuple[int, ...]:
         raise InputError(f"sense() {at} gives {counted(len(bits), 'bit')}, the task has {task.inputs} inputs")
     for bit in bits:
         if not isinstance(bit, int | np.integer | np.bool_) or bit not in (0, 1):
-            raise InputError(f"sense() {at} gives {shown(bit)}, expected 0 or 1 alone")
+            raise InputError(f"sense() {at} gives {shown(bit)}, expected 0 or 1")
     return tuple(map(int, bits))
 
 
@@ -213,8 +215,8 @@ def _compare(task: Task[Any], goal: int, once: list[_Played], again: list[_Playe
         if one != other:
             raise InputError(
                 f"a trial with one seed is not the same twice: episode {number_of} towards goal "
-                f"{shown(task.goals[goal])} differs in {_difference(one, other)}; begin each episode "
-                "afresh, and draw chance from the seed that for_trial is given"
+                f"{shown(task.goals[goal])} differs in {_difference(one, other)}; reset everything "
+                "in begin, and draw random numbers from the seed that for_trial gets"
             )
 
 
@@ -237,7 +239,7 @@ def _compare_table(
         theirs = _Played(sensed, walk.ep)
         if own != theirs:
             raise InputError(
-                f"the table is not what a walk does: after the actions {_first(actions)} towards goal "
+                f"the table and the walk disagree: after the actions {_first(actions)} towards goal "
                 f"{shown(task.goals[goal])} they differ in {_difference(own, theirs)}; mend one of them"
             )
 

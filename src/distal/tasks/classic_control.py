@@ -1,7 +1,8 @@
-"""CartPole, MountainCar and Acrobot as compiled tasks, from their equations, as Gymnasium has them.
+"""CartPole, MountainCar and Acrobot as compiled tasks, with the equations of Gymnasium.
 
-States are 64-bit floats. What is observed is rounded to 32 bits, as Gymnasium's arrays are. Sines and
-cosines come from the C library, Gymnasium's mostly from NumPy, so that a step may differ in the last bits.
+States are 64-bit floats. Observations are rounded to 32 bits, like Gymnasium's arrays. Sines and
+cosines come from the C library, Gymnasium's mostly from NumPy, so a step may differ in the last
+bits.
 """
 
 from __future__ import annotations
@@ -159,16 +160,7 @@ TASKS: dict[str, Mapping[str, Any]] = {
 
 
 def classic_task(name: str, encode: Any = None) -> CompiledTask:
-    """Return one of the tasks.
-
-    Args:
-        name: Its name, "CartPole", "MountainCar", "Acrobot" or "Phototaxis"; "compiled:" may stand before
-            it.
-        encode: How observations become bits.
-
-    Raises:
-        InputError: If there is no such task, or the words do not fit.
-    """
+    """Return one of the tasks, by its name; "compiled:" may stand before it."""
     word = f"{PREFIX}{str(name).removeprefix(PREFIX)}"
     known = one_of("task", word, [f"{PREFIX}{one}" for one in TASKS]).removeprefix(PREFIX)
     given = dict(TASKS[known])

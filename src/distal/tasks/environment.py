@@ -149,12 +149,11 @@ class MazeEnv(gymnasium.Env[_Observation, np.int64]):
 class MazeVectorEnv(VectorEnv[NDArray[np.int8], NDArray[np.int64], NDArray[Any]]):
     """Many agents, each in its own copy of a maze, moved together by NumPy.
 
-    Observations, rewards and goals are the same as in as many `MazeEnv`; agent k draws its
-    goals from the seed + k. After an episode has ended, the next step starts a new one and
-    ignores the action, as Gymnasium's vector environments do. `info` holds arrays: cell
-    (n, 2), heading, distance, pits, ep, goal (n). The option "goal" of `reset` is one goal
-    for all agents, or a list with one for each; it applies to the episodes that `reset`
-    starts, not for later ones.
+    Observations, rewards and goals are the same as in as many `MazeEnv`; agent k draws its goals
+    from the seed + k. After an episode has ended, the next step starts a new one and ignores the
+    action, as Gymnasium's vector environments do. `info` holds arrays: cell (n, 2), heading,
+    distance, pits, ep, goal (n). The option "goal" of `reset` is one goal for all agents, or a list
+    with one for each; it applies to the episodes that `reset` starts, not to later ones.
 
     Args:
         num_envs: The number of agents.

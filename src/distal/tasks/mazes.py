@@ -81,7 +81,7 @@ class MazeTask(Task["MazeWalk"]):
         return MazeWalk(self.maze, goal, settings)
 
     def target(self, settings: Settings) -> int:
-        """Return the highest EP that is a success: the paper's is below N_steps, pits included."""
+        """Return the highest EP that is a success: in the paper, an EP below N_steps, pits included."""
         return instance("settings", settings, Settings, "a Settings").steps - 1
 
     def table(self, settings: Settings) -> Table:
@@ -122,7 +122,7 @@ def levels_task(levels: int) -> MazeTask:
 def scaled_steps(maze: Maze) -> int:
     """Return how many steps an episode needs to be as generous as the paper's.
 
-    There, an episode has 100 steps and the shortest way takes 38.5 on average; the same ratio
+    There, an episode has 100 steps and the shortest path takes 38.5 on average; the same ratio
     is taken, rounded up.
     """
     paper = triple_t_maze().start_distances

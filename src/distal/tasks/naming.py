@@ -1,8 +1,8 @@
 """Functions and classes by name, "module:function", and which of them a file may have imported.
 
-A name that a person types is imported, from the folder they are in, too. A name that stands in a
-file is imported only if its module is part of an installed package, lies in a folder that PYTHONPATH
-names, or is imported already: to read a file from a stranger runs no code of theirs.
+A name that a person types is imported, from the current folder too. A name in a file is imported
+only if its module is part of an installed package, lies in a folder on PYTHONPATH, or is imported
+already: reading a file from a stranger runs none of their code.
 """
 
 from __future__ import annotations
@@ -31,18 +31,10 @@ def is_name(given: object) -> bool:
 
 
 def function_of(what: str, name: str) -> Callable[..., Any]:
-    """Import a function or a class.
-
-    Args:
-        what: What it is for, for a refusal.
-        name: Its name, as "module:function" or "package.module:Class".
-
-    Raises:
-        InputError: If the name has another form, or there is no such module or function in it.
-    """
+    """Import a function or a class, as "module:function"; `what` it is for stands in a refusal."""
     what, name = text("what", what), text("name", name)
     if not is_name(name):
-        raise InputError(f"{what} is {shown(name)}, expected a name as 'my_module:my_function'")
+        raise InputError(f"{what} is {shown(name)}, expected a name such as 'my_module:my_function'")
     module, _, inner = name.partition(":")
     found: Any = _module(what, module, name)
     for word in inner.split("."):
@@ -91,14 +83,7 @@ def name_for(thing: Any) -> str | None:
 
 
 def may_be_imported(name: str) -> bool:
-    """Say whether a file may have this name imported.
-
-    Args:
-        name: The name, as "module:function".
-
-    Returns:
-        Whether its module is part of an installed package, in a folder of PYTHONPATH, or imported.
-    """
+    """Say whether a file may have a name imported: of an installed package, or imported, or in PYTHONPATH."""
     return is_name(name) and is_trusted(name.partition(":")[0])
 
 

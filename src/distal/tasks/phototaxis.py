@@ -1,6 +1,6 @@
 """Phototaxis as a compiled task: an agent with two eyes turns and drives to a lamp, then to the next one.
 
-It shows how little a compiled task is: a world that no package has, in two plain functions.
+It shows how short a compiled task is: a new world in two plain functions.
 """
 
 from __future__ import annotations

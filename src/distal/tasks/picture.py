@@ -1,7 +1,6 @@
 """Grids that pages and films draw: the places of the states of a table.
 
-Grids are known of Gymnasium's FrozenLake, CliffWalking and Taxi, and of MiniGrid. Nothing that
-learns ever sees one.
+FrozenLake, CliffWalking, Taxi and MiniGrid have known grids. Learners never see them.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ class Picture(Frozen):
 
     Args:
         rows: The grid, one string for each row: # is a wall, . floor, G a goal, H a pit; a small
-            letter or a digit is floor that is called so.
+            letter or a digit is floor with that name.
         cells: The cell that the agent is in, (states).
-        headings: Which way it looks: 0 north, 1 east, 2 south, 3 west, or -1 if no way, (states).
-        things: The cell of what it fetches or carries, as a taxi its passenger; -1 if there is
-            no such thing, (states).
-        goals: The cell of the goal, where it is not the same in all states; -1 if it is in
-            `rows`, (states).
+        headings: The direction that it faces: 0 north, 1 east, 2 south, 3 west, or -1 for none,
+            (states).
+        things: The cell of the thing that it fetches or carries, such as a taxi's passenger; -1 if
+            there is none, (states).
+        goals: The cell of the goal, if it differs between states; -1 if it is in `rows`, (states).
 
     Raises:
         InputError: If a row or a number is wrong.
@@ -93,7 +92,7 @@ class Picture(Frozen):
         return Spot(*(int(one[state]) for one in lists))
 
     def rows_from(self, state: int) -> tuple[str, ...]:
-        """Return the rows with S where an episode begins that begins in this state, and its goal as G."""
+        """Return the rows for an episode that begins in this state, with S at its start and G at its goal."""
         spot, columns = self.spot(state), self.shape[1]
         symbols = list("".join(self.rows))
         symbols[spot.cell] = START

@@ -1,4 +1,4 @@
-"""Registers our environments with Gymnasium, whichever of the two is imported first.
+"""Registers our environments with Gymnasium, no matter which of the two is imported first.
 
 Distal never imports Gymnasium for this: it is an extra, and takes as long to
 import as Distal itself.

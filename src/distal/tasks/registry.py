@@ -1,4 +1,4 @@
-"""Tasks by a word: what `--env` and `task=` take, besides environments and files."""
+"""Tasks by a word, which `--env` and `task=` take besides environments and files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def register(word: str) -> Callable[[F], F]:
     task, a table, a maze or an environment. Arguments (`--env-arg NAME=VALUE`) go to it.
 
     Args:
-        word: The word, as "corridor": letters, digits, hyphens and underscores.
+        word: The word, such as "corridor": letters, digits, hyphens and underscores.
 
     Returns:
         The decorator.

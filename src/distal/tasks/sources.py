@@ -47,52 +47,47 @@ def task_of(
     An environment becomes a table if possible, so that every engine runs it.
 
     Args:
-        given: a Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
+        given: A Maze, a Table, a task, a Gymnasium environment, a function that makes one, the
             id of one, the word of a task that was registered, or the path of a table that was saved
             (`.npz`).
-        args: arguments for the function, or for `gymnasium.make`.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
-            name, "module:function".
-        starts: the number of goals: goal k resets with seed k in every episode.
-        ep: a function that returns the EP of an episode, lower is better; minus the return if left out.
-        key: a function of the unwrapped environment that returns its state.
-        tabulated: whether an environment must become a table; None: if no number that it observes
-            has many values, and it has few states.
-        wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
-        actions: turns a continuous action into a few, "bins:3": three values of each number.
-        scale: the factor on rewards; a table with fractional rewards finds its own.
-        progress: called with the number of new states, while a table is made.
+        args: Arguments for the function, or for `gymnasium.make`.
+        encode: The encoding of observations as bits: words, such as "one-hot,bins:3", or a
+            function, or its name, "module:function".
+        starts: The number of goals: goal k resets with seed k in every episode.
+        ep: A function that returns the EP of an episode, lower is better; minus the return if left out.
+        key: A function of the unwrapped environment that returns its state.
+        tabulated: Whether an environment must become a table; with None it does if no observed
+            number has many values, and it has few states.
+        wrap: Wrappers, the innermost first: classes or functions, or their names, "module:Class".
+        actions: Turns a continuous action into a few, "bins:3": three values of each number.
+        scale: The factor on rewards; a table with fractional rewards finds its own.
+        progress: Called with the number of new states, while a table is made.
 
     Returns:
         The task.
 
     Raises:
-        InputError: if it is none of these, or must become a table and cannot.
+        InputError: If it is none of these, or must become a table and cannot.
     """
     must = None if tabulated is None else flag("tabulated", tabulated)
     function("progress", progress)
     if isinstance(given, str) and given.startswith(PREFIX) and encode is not None:
         made, encode = classic_task(given, encode), None
         given = made
-    maker = maker_of(given)
+    made_with: dict[str, Any] = {
+        "args": args, "encode": encode, "starts": starts, "ep": ep, "wrap": wrap, "actions": actions,
+        "scale": scale,
+    }  # fmt: skip
+    maker, asked = maker_of(given), {**made_with, "key": key, "tabulated": must}
     if maker is not None:
-        return _registered(
-            given, maker, args, encode=encode, starts=starts, ep=ep, key=key, tabulated=must, wrap=wrap,
-            actions=actions, scale=scale, progress=progress,
-        )  # fmt: skip
+        return _registered(given, maker, progress=progress, **asked)
     plain = _plain(given)
     if plain is not None:
-        asked = {
-            "args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must,
-            "wrap": wrap, "actions": actions, "scale": scale,
-        }  # fmt: skip
         for name, value in asked.items():
             if value is not None:
                 raise InputError(f"{name} is for environments, and the task is {shown(given)}; leave it out")
         return plain
-    world = EnvTask(
-        given, args=args, encode=encode, starts=starts, ep=ep, wrap=wrap, actions=actions, scale=scale
-    )
+    world = EnvTask(given, **made_with)
     if must is False:
         return world
     try:
@@ -138,20 +133,20 @@ def rebuilt(data: object) -> Task[Any]:
     package; no other code is run.
 
     Args:
-        data: the data.
+        data: The data.
 
     Returns:
         The task: the same table, or the same environment and encoder.
 
     Raises:
-        InputError: if it cannot be made again, or would differ here.
+        InputError: If it cannot be made again, or would differ here.
     """
     if isinstance(data, dict) and data.get("kind") == "compiled":
         return classic_task(data.get("name", ""), data.get("encoder"))
     if isinstance(data, dict) and data.get("kind") == "registered":
         return _registered_again(data)
     if not isinstance(data, dict) or data.get("kind") not in ("table", "environment"):
-        raise InputError(f"task is {shown(data)}, expected what the to_dict of a task returns")
+        raise InputError(f"task is {shown(data)}, expected the dictionary that a task's to_dict returns")
     if data["kind"] == "environment":
         return _environment(data)
     source = data.get("source")
@@ -282,7 +277,7 @@ def _plain(given: Any) -> Task[Any] | None:
 
 
 def _is_continuous(task: EnvTask) -> bool:
-    """Say whether a number that an environment observes has so many values that it is in bins."""
+    """Say whether an observed number of an environment has so many values that it is in bins."""
     if isinstance(task.encoder, Encoder):
         return task.encoder.binned
     return _holds_box(task.env.observation_space)

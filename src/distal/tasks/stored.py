@@ -1,8 +1,8 @@
 """Descriptions of tasks in folders of runs and in results, and the tasks that are read back from them.
 
-A task that can be rebuilt (an environment by its id, a saved table) is, when its runs are
-continued or its result is loaded. Any other has to be given again. Either way it must be the
-same task.
+A task that can be rebuilt (an environment by its id, a saved table) is rebuilt when its runs are
+continued or its result is loaded. Any other has to be passed again. Either way it must be the same
+task.
 """
 
 from __future__ import annotations

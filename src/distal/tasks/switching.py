@@ -32,9 +32,10 @@ class Switch:
 
     Args:
         every: The number of episodes between two moves.
-        goals: "new": to another one, drawn from the seed of the trial. "back": to a
-            drawn one, then back to the first, and so on. Or a list of the goals of all phases, by
-            number from 0, which repeats when it ends; then all trials have the same.
+        goals: "new": the goal moves to another one, drawn from the seed of the trial. "back": it
+            moves to a drawn one, then back to the first, and so on. Or a list of the goals of all
+            phases, by number from 0, which repeats when it ends; then all trials have the same
+            goals.
 
     Raises:
         InputError: If a number is out of its range, or goals is none of these.
@@ -104,7 +105,9 @@ class Switch:
         goals = int(goals)
         first, seed = indices("first", first, goals - 1, np.int32), indices("seed", seed, MAX_SEED, np.uint64)
         if len(first) != len(seed):
-            raise InputError(f"there are {len(first)} goals and {len(seed)} seeds, expected as many")
+            raise InputError(
+                f"there are {len(first)} goals and {len(seed)} seeds, expected one seed for each goal"
+            )
         phases = integer("phases", phases, 1, MAX_COUNT)
         if len(first) * phases > _MANY:
             needed = {"goals": _BYTES * len(first) * phases}
@@ -130,9 +133,9 @@ class Switch:
     @classmethod
     def from_dict(cls, data: object) -> Switch:
         """Read the data of `to_dict`."""
-        given = instance("switch", data, dict, "what Switch.to_dict returns")
+        given = instance("switch", data, dict, "the result of Switch.to_dict")
         if set(given) != {"every", "goals"}:
-            raise InputError(f"switch is {shown(data)}, expected what Switch.to_dict returns")
+            raise InputError(f"switch is {shown(data)}, expected the dictionary that Switch.to_dict returns")
         return cls(**given)
 
 

@@ -1,10 +1,9 @@
 """Finite tasks as tables, which the compiled engines run.
 
-A table says what is sensed in every state and where every action leads. EP is a sum of
-costs: every step costs the same, and some transitions, the events, cost more or end the
-episode, depending on the goal. An episode that is cut off after its last step also pays
-for where it stands. A maze is one case: 1 a step, 5 for entering a pit, an end at the
-goal, and the distance that is left.
+A table holds the inputs of every state and the successor of every action. EP is a sum of costs:
+every step costs the same, and some transitions, the events, cost more or end the episode, depending
+on the goal. An episode that is cut off also costs an amount that depends on its last state. A maze
+is one case: 1 a step, 5 for entering a pit, an end at the goal, and the remaining distance.
 """
 
 from __future__ import annotations
@@ -101,19 +100,19 @@ class Table(Frozen):
         that cost the same and end the same are one event, the most common plain one is event 0.
 
         Args:
-            observations: the bits sensed in each state, (states, inputs).
-            following: the state that each action leads to, (states, actions).
-            costs: the cost of each step, in whole numbers, (states, actions) or
+            observations: The bits sensed in each state, (states, inputs).
+            following: The state that each action leads to, (states, actions).
+            costs: The cost of each step, in whole numbers, (states, actions) or
                 (goals, states, actions).
-            ends: whether an episode ends when a state is entered, (states) or (goals, states).
-            left: the cost of being cut off: a number, (states) or (goals, states).
-            start: the state that every episode begins in, or one for each goal, (goals).
+            ends: Whether an episode ends when a state is entered, (states) or (goals, states).
+            left: The cost of being cut off: a number, (states) or (goals, states).
+            start: The state that every episode begins in, or one for each goal, (goals).
 
         Returns:
             The table.
 
         Raises:
-            InputError: if a shape or a number is wrong, or the transitions
+            InputError: If a shape or a number is wrong, or the transitions
                 fall into too many classes.
         """
         sensed = whole_numbers("observations", observations, ("states", "inputs"), 0, 1, np.uint8)
@@ -226,7 +225,7 @@ def whole_numbers(
 def _by_goal(
     name: str, value: object, shape: tuple[int, ...], most: int | None, kind: type[Any] = np.int32
 ) -> NDArray[Any]:
-    """Return numbers (goals, …), where those of one goal may stand for all; `most` is None for bits."""
+    """Return numbers (goals, …); the numbers of one goal may stand for all. `most` is None for bits."""
     low, high = (0, 1) if most is None else (-most, most)
     if array(value).ndim == len(shape) + 1:
         checked = whole_numbers(name, value, ("goals", *shape), low, high, kind)

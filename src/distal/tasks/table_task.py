@@ -134,7 +134,7 @@ class TableTask(Task["TableWalk"]):
         """Read a task from a file written by `save`.
 
         Raises:
-            InputError: if the file cannot be read, or has no table.
+            InputError: If the file cannot be read, or has no table.
         """
         given = checks.path("table", path)
         data = files.read_bytes(given, "table", files.MOST_OF_RUNS)

@@ -1,11 +1,11 @@
 """Environments as tables: deterministic ones with few states.
 
-Gymnasium's toy environments hold their transitions (`P`). Others are explored: from copies
-of an environment in every state that is known, every action is tried, until no state is new.
-Each action is tried twice, with other random numbers, so that chance shows.
+Gymnasium's toy environments hold their transitions (`P`). Others are explored: every action is
+tried in copies of the environment in every known state, until no state is new. Each action is tried
+twice, with other random numbers, so that randomness shows.
 
-What a table costs is whole. Rewards that are not are multiplied by a scale that makes all of them
-whole, and the task is called so: "MyEnv-v0 (EP × 10)".
+The costs of a table are whole numbers. Fractional rewards are multiplied by a scale that makes all
+of them whole, and the name of the task says so: "MyEnv-v0 (EP × 10)".
 """
 
 from __future__ import annotations
@@ -68,28 +68,28 @@ def tabulate(
 ) -> TableTask:
     """Turn an environment into a table, which every engine runs.
 
-    EP, observations and ends match the environment, step by step. If rewards are not whole
-    numbers, EP is so many times minus the return that it is one, and the name of the task says so.
+    EP, observations and ends match the environment, step by step. If rewards are not whole numbers,
+    the EP is minus the return times a factor that makes it whole, and the name of the task says so.
 
     Args:
-        env: an environment, a function that makes one, or the id of a registered one.
-        encode: how observations become bits: words, as "one-hot,bins:3", or a function, or its
-            name, "module:function".
-        key: a function of the unwrapped environment that says which state it is in; all its
-            variables but random numbers and pictures if left out.
-        limit: the most states.
-        starts: so many goals: goal k begins where a reset with seed k does.
-        wrap: wrappers, the innermost first: classes or functions, or their names, "module:Class".
-        actions: turns a continuous action into a few, "bins:3": three values of each number.
-        scale: EP is so many times minus the return; found if left out.
-        progress: told how many more states have been found.
+        env: An environment, a function that makes one, or the id of a registered one.
+        encode: The encoding of observations as bits: words, such as "one-hot,bins:3", or a
+            function, or its name, "module:function".
+        key: A function of the unwrapped environment that returns its state; if left out, all its
+            variables but random numbers and pictures.
+        limit: The most states.
+        starts: The number of goals: goal k begins where a reset with seed k does.
+        wrap: Wrappers, the innermost first: classes or functions, or their names, "module:Class".
+        actions: Turns a continuous action into a few, "bins:3": three values of each number.
+        scale: The factor on rewards; found if left out.
+        progress: Called with the number of new states.
 
     Returns:
         The table as a task.
 
     Raises:
-        InputError: if chance has a part, no scale makes all rewards whole, or there are too many
-            states.
+        InputError: If the environment is random, no scale makes all rewards whole, or there are too
+            many states.
     """
     task = EnvTask(env, encode=encode, starts=starts, wrap=wrap, actions=actions, scale=scale)
     return table_task(task, key=key, limit=limit, progress=progress)
@@ -180,8 +180,8 @@ class _Graph:
         new = self.number[entered.key, entered.ended] = len(self.bits)
         if new == self.limit:
             raise NoTable(
-                f"{self.task.name} has more than {self.limit:,} states; raise limit, "
-                "or give a key that leaves out what does not matter"
+                f"{self.task.name} has more than {self.limit:,} states; tabulate it with a "
+                "higher limit, or with a key that leaves out what does not matter"
             )
         self.bits.append(entered.bits)
         self.positions.append(entered.position)
@@ -307,11 +307,7 @@ def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
 
 
 def _chance_in_reset(task: EnvTask) -> NoTable:
-    how = (
-        "the same seed gives other ones"
-        if task.starts
-        else "give a number of starts, to begin in as many of them"
-    )
+    how = "the same seed gives other ones" if task.starts else "starts=4 makes goals of four of them"
     return NoTable(f"{task.id} begins in different states; {how}")
 
 
@@ -408,7 +404,9 @@ def _state_of(key: Key | None) -> Key:
         with suppress(TypeError):
             hash(state)
             return state
-        raise InputError(f"key returns {shown(state)}, expected what can be hashed, as a tuple of numbers")
+        raise InputError(
+            f"key returns {shown(state)}, expected something hashable, such as a tuple of numbers"
+        )
 
     return asked
 

@@ -85,8 +85,8 @@ class Task(ABC, Generic[W_co]):
         picture: The places of its table's states, for pages and films.
         maze: The maze, if the task is one.
         goal_label: The word for a goal in reports.
-        resets: What an environment's reset is given for an episode towards each goal, by keyword;
-            None where no environment has it.
+        resets: The keyword arguments of an environment's reset for each goal; None if the task has
+            no environment.
         no_table: The reason why it has no table, if one was tried.
         registered: The registered word by which it was requested, if any.
         ignores: The readings that have no effect on it; only a maze has walls that block a move.
@@ -113,7 +113,7 @@ class Task(ABC, Generic[W_co]):
 
     @cached_property
     def name(self) -> str:
-        """The name of the task; that of its class, unless it has its own."""
+        """The name of the task; the name of its class, unless it has its own."""
         return type(self).__name__
 
     @cached_property
@@ -210,7 +210,7 @@ class Aim(Generic[W]):
 
     Args:
         task: The task, such as MazeTask(maze).
-        goal: The goal, from 0; the goal of the first phase, if there are several.
+        goal: The goal, from 0; if there are several phases, the goal of the first.
         phases: The goal of each phase, if it moves.
         every: The episodes of a phase.
 
@@ -252,5 +252,5 @@ class Aim(Generic[W]):
         return self.task.outputs
 
     def begin(self, settings: Settings, episode: int = 0) -> W:
-        """Begin a new episode, with the goal that it has."""
+        """Begin a new episode with its goal."""
         return self.task.begin(self.goal_in(episode), settings)

@@ -151,7 +151,7 @@ def test_the_page_says_what_the_task_is_and_whether_its_goal_is_reached(opened: 
     page.evaluate(f"distal.goto({int(watched.eps[0].argmax()) + 1})")
     assert "EP 0. Goal not reached: the target is −0.7 or less." in page.inner_text(".outcome")
     assert "target: −0.7" in page.inner_text("#legend")
-    assert "this page computes mazes alone" in page.inner_text(".learner")
+    assert "this page computes only mazes" in page.inner_text(".learner")
     page.keyboard.press("?")
     told = page.inner_text("#help")
     assert "A network acts in FrozenLake-v1" in told

@@ -1,10 +1,9 @@
-"""Where compiled code is kept: a folder for these very sources and compilers.
+"""The folder of compiled code, one for each state of the sources and the compilers.
 
-Numba looks at the file of a kernel alone to see whether what it kept is still right. But
-a kernel is also made of the functions and constants that it takes from other files, so
-the name of the folder is a checksum of them all. And Numba runs whatever a file holds: a
-damaged one would be a crash. So every file begins with a checksum of its name and content;
-what does not match is compiled again.
+Numba looks only at the file of a kernel to see whether its compiled code is still right. But a
+kernel also contains functions and constants from other files, so the name of the folder is a
+checksum of them all. And Numba runs any file that it finds: a damaged one would crash. So every
+file begins with a checksum of its name and content; a file that does not match is compiled again.
 """
 
 from __future__ import annotations
@@ -29,9 +28,16 @@ _log = logging.getLogger("distal")
 PACKAGE = Path(__file__).parents[2]
 # What the kernels are compiled from.
 SOURCES = (
+    "engines/cpu/automaton.py",
+    "engines/cpu/continuous.py",
+    "engines/cpu/episodes.py",
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
-    "learners/compiled_evolution_strategy.py",
+    "engines/cpu/update.py",
+    "engines/cpu/walk.py",
+    "engines/cpu/weights.py",
+    "engines/cpu/workspace.py",
+    "learners/compiled_climbing.py",
     "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",
@@ -41,29 +47,33 @@ SOURCES = (
     "networks/recurrent.py",
     "networks/compiled_logistic.py",
 )
-KEPT = 8  # folders of other sources or compilers that stay, the youngest
+KEPT = 8  # folders of other sources, compilers or tasks that stay, the youngest
 
 
-def fingerprint(sources: Iterable[str] | None = None) -> str:
+def fingerprint(sources: Iterable[str] | None = None, task: str = "") -> str:
     """Return a checksum of all that compiled code depends on, but for the processor, which Numba looks at.
 
-    `sources` are files of this package, or paths of others; those of engine cpu if left out.
+    `sources` are files of this package, or paths of others; those of engine cpu if left out. `task` is the
+    checksum of the functions of a compiled task.
     """
     digest = hashlib.sha256()
     for source in SOURCES if sources is None else sources:
         digest.update((PACKAGE / source).read_bytes())
     for module in (numba, llvmlite, np):
         digest.update(f"{module.__name__} {module.__version__}\n".encode())
+    digest.update(task.encode())
     return digest.hexdigest()[:20]
 
 
-def folder(engine: str = "cpu", sources: Iterable[str] | None = None) -> Path | None:
+def folder(engine: str = "cpu", sources: Iterable[str] | None = None, task: str = "") -> Path | None:
     """Return the folder for an engine's compiled code, made if need be; None if there is nowhere to write."""
     home = os.environ.get("NUMBA_CACHE_DIR")
     try:
         base = Path(home) if home else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        ours = base / "distal" / f"{engine}-{fingerprint(sources)}"
-        if not ours.is_dir():
+        ours = base / "distal" / f"{engine}-{fingerprint(sources, task)}"
+        if ours.is_dir():
+            os.utime(ours)  # what is in use is young
+        else:
             ours.mkdir(parents=True, exist_ok=True)
             _forget(ours)
     except (OSError, RuntimeError):  # no home, or no right to write there
@@ -148,7 +158,7 @@ class SealedCache(FunctionCache):  # type: ignore[misc]
 
 def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = None) -> None:
     """Let the compiled code of kernels be kept in a folder, that of engine cpu if left out."""
-    engine = "the cpu engine" if ours is None else "engine steps"
+    engine = "engine cpu" if ours is None else "engine steps"
     ours = folder() if ours is None else ours
     if ours is None:
         _not_kept("no folder can be written to", engine)
@@ -169,7 +179,7 @@ def keep_compiled(*kernels: Any, key: str | None = None, ours: Path | None = Non
 _warned: set[str] = set()
 
 
-def _not_kept(why: str, engine: str = "the cpu engine") -> None:
+def _not_kept(why: str, engine: str = "engine cpu") -> None:
     """Say once that the next run has to compile again."""
     if not _warned:
         _log.warning("%s: %s is compiled again in every run", why, engine)
@@ -177,7 +187,7 @@ def _not_kept(why: str, engine: str = "the cpu engine") -> None:
 
 
 def _forget(ours: Path) -> None:
-    """Remove the oldest folders of other sources or compilers."""
+    """Remove the oldest folders of other sources, compilers or tasks."""
     others = [path for path in ours.parent.glob(f"{ours.name.partition('-')[0]}-*") if path != ours]
     with suppress(OSError):
         for old in sorted(others, key=lambda path: -path.stat().st_mtime)[KEPT:]:

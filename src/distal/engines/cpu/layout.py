@@ -1,4 +1,4 @@
-"""How a table lies in memory for the compiled code of engine cpu."""
+"""The layout of a table in memory for the compiled code of engine cpu."""
 
 from __future__ import annotations
 

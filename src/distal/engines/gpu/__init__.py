@@ -1,9 +1,9 @@
 """The engine for NVIDIA cards: thousands of trials at once, a warp for each.
 
-The host packs a batch into flat arrays, sends it to the card in slices that take about half
-a second, and unpacks the results. What runs on the card is in `trials.cu`, compiled for the
-card and the settings at hand. Where there are several cards, each has a thread of the host,
-which takes one block of trials after another.
+The host packs a batch into flat arrays, sends it to the card in slices that take about half a
+second, and unpacks the results. The code for the card is in `trials.cu`, compiled for the card and
+the settings at hand. If there are several cards, each has a thread of the host, which takes one
+block of trials after another.
 """
 
 from __future__ import annotations
@@ -189,10 +189,10 @@ def _launches(card: int, stream: Any, work: _OnCard, progress: Progress | None) 
     runtime, batch, table = cupy().cuda.runtime, work.batch, work.table
     learners = packed_learners(batch)
     keep_weights, keep_ep = work.kept is not None, work.eps is not None
-    moving = batch.switch is not None
     kernel, size, _, places = prepared(
-        card, batch.settings, table, learners.climbing, keep_weights, keep_ep, moving
-    )
+        card, batch.settings, table, climbing=learners.climbing, keep_weights=keep_weights, keep_ep=keep_ep,
+        moving=batch.switch is not None,
+    )  # fmt: skip
     numbers, changes = padded(learners)
     width, phases = len(batch.recorded), batch.goals.shape[1]
     numbers_a_trial = 8 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)

@@ -1,4 +1,4 @@
-"""The cards: whether there is one to run on, which there are, and their memory."""
+"""The cards: the available ones, and their memory."""
 
 from __future__ import annotations
 
@@ -151,12 +151,12 @@ def fitting(trials: int, each: int) -> int:
 
 
 def out_of_memory() -> InputError:
-    """Let go of all memory of the card that is not in use; return the refusal for whoever needs more."""
+    """Free all memory of the card that is not in use; return the refusal for work that needs more."""
     cupy().get_default_memory_pool().free_all_blocks()
     free, _ = cupy().cuda.runtime.memGetInfo()
     return InputError(
         f"engine gpu: {free / 2**20:,.0f} MiB of memory are free on the card, which is too little; "
-        "end what else runs there, or use engine cpu"
+        "end other programs that use it, or use engine cpu"
     )
 
 
@@ -170,10 +170,7 @@ class CardMemory(NamedTuple):
 def take(stream: Any, sent: dict[str, NDArray[Any]], empty: dict[str, int]) -> CardMemory:
     """Take memory of the card in one piece, and copy arrays to it in one piece: every request takes its time.
 
-    Args:
-        stream: The stream that will use it.
-        sent: The arrays.
-        empty: The bytes of further places, which are left as they are.
+    `empty` has the bytes of further places, which are left as they are.
     """
     sizes = [array.nbytes for array in sent.values()]
     starts = _starts(*sizes, *empty.values())

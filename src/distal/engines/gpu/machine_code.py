@@ -54,12 +54,12 @@ def machine_code(nvrtc: Any, capability: str, constants: tuple[tuple[str, int], 
             kept = keep(kept, compiled(nvrtc, text, options))
             seconds = time.perf_counter() - began
             if seconds > 1:
-                _log.warning("compiled the gpu engine in %.1f s; it is kept for later runs", seconds)
+                _log.warning("compiled engine gpu in %.1f s; it is kept for later runs", seconds)
     return kept
 
 
 def is_whole(kept: Path) -> bool:
-    """Return whether machine code was kept and is what was written, by the checksum beside it."""
+    """Return whether machine code was kept and is what was written, by its checksum."""
     try:
         return kept.with_suffix(".sha256").read_bytes() == _checksum(kept.read_bytes())
     except OSError:
@@ -72,7 +72,7 @@ def keep(kept: Path, code: bytes) -> Path:
         write_bytes(kept, code)
         write_bytes(kept.with_suffix(".sha256"), _checksum(code))
     except InputError as error:
-        _log.warning("%s: the gpu engine is compiled again in every run", error)
+        _log.warning("%s: engine gpu is compiled again in every run", error)
         kept = _temporary_folder() / kept.name
         write_bytes(kept, code)
     return kept
@@ -101,7 +101,7 @@ def _compiled_once(nvrtc: Any, source: str, options: list[str]) -> bytes:
         code: bytes = nvrtc.getCUBIN(program)
         return code
     except nvrtc.NVRTCError as error:
-        raise RuntimeError(f"the gpu engine cannot be compiled: {nvrtc.getProgramLog(program)}") from error
+        raise RuntimeError(f"engine gpu cannot be compiled: {nvrtc.getProgramLog(program)}") from error
     finally:
         nvrtc.destroyProgram(program)
 

@@ -1,4 +1,4 @@
-"""How networks, tables and learners lie in the memory of a card."""
+"""The layout of networks, tables and learners in the memory of a card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a batch is divided: into blocks for several cards, and into launches of about half a second."""
+"""The division of a batch into blocks for several cards, and into launches of about half a second."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The engine that goes step by step: the network, the traces and the update compiled, the task as it is.
+"""The engine that runs step by step: network, traces and update are compiled, the task runs as it is.
 
 It runs any task, table or not, with the learners and the network that offer compiled parts. Where the steps
-are Python's, those of an environment or of a class of your own, its workers are processes.
+are Python's, in an environment or a class of your own, its workers are processes.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Steps(Engine):
         return processes_for(batch, workers, _WORTH)
 
     def prepare(self, batch: Batch) -> None:
-        """Compile the kernels of a batch, or load those that are kept."""
+        """Compile the kernels of a batch, or load the kept ones."""
         instance("batch", batch, Batch, "a Batch")
         one = batch.part(0, 1)
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)
         worker = Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
-        kernels_for(worker.agent, *worker.parts)
+        kernels_for(*worker.made_of)
 
     def trials(self, batch: Batch, asked: Asked) -> Trials:
         """Run all trials of a batch."""

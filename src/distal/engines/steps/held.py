@@ -1,8 +1,8 @@
-"""Any compiled value behind one number, so that a call of compiled code costs no more than a number.
+"""A compiled value behind its address, one number, so that a call of compiled code takes only a number.
 
 Numba looks at every argument of a call, which takes longer than a step of a network: half a microsecond for
-each array. A value that is held lies in memory as compiled code has it; compiled code is given its address.
-The arrays in it are those of Python, who has to keep them.
+each array. A held value lies in memory in the form of compiled code, which gets its address.
+The arrays in it belong to Python, which has to keep them.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ function buildRecorded(panel) {
   const { learner, root } = panel, numbers = numbersOf(learner), unseen = numbers.length - MOST_NUMBERS.list;
   const more = unseen > 0 ? [make("p", "key", `and ${plural(unseen, "more number")}`)] : [];
   buildVerdict(panel, learner.label[0].toUpperCase() + learner.label.slice(1), numbers.slice(0, MOST_NUMBERS.list), "EP before", ...more);
-  panel.$learner.append(make("p", "key", `Recorded: this page ${TASK ? "computes mazes alone" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
+  panel.$learner.append(make("p", "key", `Recorded: this page ${TASK ? "computes only mazes" : `has no code for learners of kind ${learner.kind}`}, so it plays what the engine recorded. A recording holds no weights.`));
   if (learner.usage) panel.$learner.append(make("h3", "", "Rows used in the whole trial"), ruleTables(panel, ["used"]), make("p", "key", "Bits: (pre, post) was 00, 01, 10, 11 in a share of the steps above θ. Used: how often synapses selected the row, as the engine counted; point at a row for the number."));
   root.classList.add("recorded");
   for (const part of [".segmented", ".scale", ".readout"]) root.querySelector(part).remove();

@@ -39,7 +39,7 @@ const UNSAID = { network: "recurrent", neurons: "binary" }; // pages name them o
 
 /** The entry of a table for a value; another value is an error that names it. */
 export function pick(table, name, value) {
-  if (!Object.hasOwn(table, value)) throw new Error(`${name} is ${value}, and this page has code for ${Object.keys(table).join(", ")} alone`);
+  if (!Object.hasOwn(table, value)) throw new Error(`${name} is ${value}, and this page has code only for ${Object.keys(table).join(", ")}`);
   return table[value];
 }
 

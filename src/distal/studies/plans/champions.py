@@ -300,8 +300,8 @@ class Champions(Study[Champion]):
 
     def _misfit(self, kept: Folder) -> InputError:
         return InputError(
-            f"file {str(kept.file(RECORD))!r} does not fit the search and the held-out trials beside it; "
-            f"remove {_OWN}.npz and {_CHANCE}.npz to have them run again, or start over with force=True"
+            f"file {str(kept.file(RECORD))!r} does not match the search and the held-out trials in its folder; "
+            f"remove {_OWN}.npz and {_CHANCE}.npz to run them again, or start over with force=True"
         )
 
     def _named(self, learner: Learner) -> Learner:
@@ -383,7 +383,8 @@ def champions(
     Args:
         prize: "best" (best EP after 100 episodes), "last" (mean EP of episodes 81 to 100), "reached"
             (trials that reach the goal in 100 episodes) or "long" (best EP after 10,000 episodes).
-        budget: Episodes for the search, breeding and the last race; the held-out trials come on top.
+        budget: Episodes for the search, breeding and the last race; the held-out trials are not
+            included.
         runs: Independent runs that share the budget; chosen by it if left out.
         seed: The seed of all random numbers.
         learner: "dsp", or the word for another kind that has genes.
@@ -394,8 +395,8 @@ def champions(
         force: Start over in a folder that already holds a search.
         command: The command that asked for it, for the record.
         engine: "cpu", "gpu", "steps", "reference", "auto", or a runner, as in `learn`.
-        progress: Called with an `Event` as the work advances. If left out, a terminal shows how
-            far the work is; False shows nothing.
+        progress: Called with an `Event` as the work advances. If left out, a terminal shows the
+            progress; False shows nothing.
         **settings: As in `Settings`.
 
     Returns:

@@ -138,7 +138,7 @@ def test_a_full_disk_under_machine_code_keeps_it_for_this_run(
     kept = machine_code.keep(tmp_path / "kernel.cubin", b"code")
     assert kept.read_bytes() == b"code"
     assert not kept.is_relative_to(tmp_path)
-    assert "No space left on device: the gpu engine is compiled again in every run" in caplog.text
+    assert "No space left on device: engine gpu is compiled again in every run" in caplog.text
 
 
 class _Compiler:
