@@ -24,9 +24,10 @@ from numba import njit
 from distal.base.colours import LIGHT
 from distal.bench import generation
 from distal.engines import cpu
-from distal.engines.cpu import kernels
-from distal.engines.cpu.kernels import F1, GROUP, ZERO
+from distal.engines.cpu import episodes, kernels, update, weights, workspace
+from distal.engines.cpu.workspace import GROUP, ZERO
 from distal.learners.shipped import evolved_rules
+from distal.model.compiled_draws import F1
 from distal.model.draws import NOISE, WEIGHTS
 from distal.studies import figures
 
@@ -36,54 +37,54 @@ REPEATS = 2000
 
 @njit(error_model="numpy")
 def repeat(part, repeats, rule, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
-    ws = kernels.pointers(space)
-    table = kernels.pointed(task)
+    ws = workspace.pointers(space)
+    table = workspace.pointed(task)
     hidden, stride = options.hidden, GROUP * options.groups
     lanes = hidden + len(table.row)
     eta, theta, alpha_h, alpha_o = numbers[rule, 0], numbers[rule, 1], numbers[rule, 2], numbers[rule, 3]
     space.visits[:] = -1
-    kernels.draw(ws, table, hidden, stride, seed, 0, WEIGHTS, F1)
+    weights.draw(ws, table, hidden, stride, seed, 0, WEIGHTS, F1)
     used, sorts, steps, n_used, m, previous = 0, 0, ZERO, ZERO, 1, np.int64(2**62)
     for episode in range(60):
-        kernels.begin_automaton(ws, table, options)
-        ep, steps, n_used = kernels.run_binary(
+        episodes.begin_automaton(ws, table, options)
+        ep, steps, n_used = episodes.run_binary(
             ws, table, options, goal, alpha_h, alpha_o, seed, episode, ZERO, np.int64(1), ZERO
         )
         m, previous = 1 if ep <= previous else 0, ep
-        firings = kernels.list_firings(ws, table, options, n_used)
-        kinds = kernels.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
-        kernels.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
+        firings = update.list_firings(ws, table, options, n_used)
+        kinds = update.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
+        update.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
         if episode < 59:  # the walk and the weights that it was taken with stay
-            kernels.update(ws, table, options)
+            update.update(ws, table, options)
         used += n_used
         sorts += kinds
     kept = space.weights.copy()
     for k in range(repeats):
         if part in (WALK, CHECK):
-            kernels.begin_automaton(ws, table, options)
+            episodes.begin_automaton(ws, table, options)
         if part == WALK:
-            kernels.run_binary(
+            episodes.run_binary(
                 ws, table, options, goal, alpha_h, alpha_o, seed, 60 + k, ZERO, np.int64(1), ZERO
             )
         elif part == CHECK:
-            kernels.still_true(ws, table, options, n_used, alpha_h, alpha_o)
+            episodes.still_true(ws, table, options, n_used, alpha_h, alpha_o)
         elif part == TRACES:
-            firings = kernels.list_firings(ws, table, options, n_used)
-            kinds = kernels.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
-            kernels.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
+            firings = update.list_firings(ws, table, options, n_used)
+            kinds = update.sort_sources(ws, table, options, firings, kernels.threshold(theta, steps))
+            update.decide(ws, lanes, stride, kinds, changes[rule, m], eta)
         elif part == NOISE_DRAW:
-            kernels.draw(ws, table, hidden, stride, seed, 60 + k, NOISE, F1)
+            weights.draw(ws, table, hidden, stride, seed, 60 + k, NOISE, F1)
         else:
             space.weights[:] = kept
             if part == UPDATE:
-                kernels.update(ws, table, options)
+                update.update(ws, table, options)
     return used / 60, sorts / 60
 
 
 def measure() -> dict[str, float]:
     """Return the nanoseconds of each part."""
     job = cpu.Job(generation(evolved_rules(), trials=1), keep_weights=False, keep_ep=False)
-    space = kernels.workspace(20, 100, job.task)
+    space = workspace.workspace(20, 100, job.task)
     common: tuple[Any, ...] = (job.numbers, job.tables, job.task, job.options, space)
     seconds, counts = np.zeros((6, 15, 4)), np.zeros((15, 4, 2))
     repeat(WALK, 0, 0, 0, np.uint64(0), *common)

@@ -27,11 +27,12 @@ from numba import njit
 from distal.base.machine import machine
 from distal.bench import generation
 from distal.engines import Batch, cpu, load
-from distal.engines.cpu import kernels
-from distal.engines.cpu.kernels import F1, GROUP, ZERO
+from distal.engines.cpu import episodes, kernels, update, weights, workspace
+from distal.engines.cpu.workspace import GROUP, ZERO
 from distal.learners import chance_for
 from distal.learners.chance import Chance
 from distal.learners.shipped import evolved_rules, published_rules
+from distal.model.compiled_draws import F1
 from distal.model.draws import WEIGHTS
 from distal.studies.plans.reproduce import random_learners
 
@@ -101,7 +102,7 @@ def measure(engine: str, rounds: int) -> Iterator[dict[str, Any]]:
 
 @njit(error_model="numpy")
 def count(learner, goal, seed, numbers, changes, task, options, space):  # type: ignore[no-untyped-def]  # noqa: D103
-    ws, table = kernels.pointers(space), kernels.pointed(task)
+    ws, table = workspace.pointers(space), workspace.pointed(task)
     stride = GROUP * options.groups
     totals = np.zeros(5)
     for trial in range(len(seed)):
@@ -110,17 +111,17 @@ def count(learner, goal, seed, numbers, changes, task, options, space):  # type:
         eta, theta, alpha_h, alpha_o = numbers[rule]
         previous, steady = np.int64(2**62), False
         ep, steps, n_used = ZERO, ZERO, ZERO
-        kernels.draw(ws, table, options.hidden, stride, key, 0, WEIGHTS, F1)
+        weights.draw(ws, table, options.hidden, stride, key, 0, WEIGHTS, F1)
         for episode in range(options.episodes):
-            kernels.begin_automaton(ws, table, options)
+            episodes.begin_automaton(ws, table, options)
             kept, n_states, same = ZERO, np.int64(1), False
             if steady:
-                kept, n_states = kernels.still_true(ws, table, options, n_used, alpha_h, alpha_o)
+                kept, n_states = episodes.still_true(ws, table, options, n_used, alpha_h, alpha_o)
                 same = kept == n_used
                 totals[0] += min(kept + 1, n_used)
             if not same:
                 space.trail[:] = -1
-                ep, steps, n_used = kernels.run_binary(
+                ep, steps, n_used = episodes.run_binary(
                     ws, table, options, goal[trial, 0], alpha_h, alpha_o, key, episode,
                     kept, n_states, n_used,
                 )  # fmt: skip
@@ -132,8 +133,8 @@ def count(learner, goal, seed, numbers, changes, task, options, space):  # type:
             steady, previous = ep == previous, ep
             if not same:
                 bound = kernels.threshold(theta, steps)
-                kernels.decide_all(ws, table, options, n_used, bound, changes[rule, m], eta)
-            kernels.update(ws, table, options)
+                update.decide_all(ws, table, options, n_used, bound, changes[rule, m], eta)
+            update.update(ws, table, options)
     return totals
 
 

@@ -28,7 +28,7 @@ def command(parser: argparse.ArgumentParser) -> list[str]:
         title = group.title or ""
         own = {"positional arguments": "argument", "options": "option"}
         if rows and title not in own:
-            lines += [sentence(title), ""]
+            lines += [f"{sentence(title)} {sentence(group.description or '')}".rstrip(), ""]
         what = own.get(title, "reading" if title.startswith("readings") else "option")
         lines += [f"| {what} | |", "|---|---|", *rows, ""] if rows else []
     return lines

@@ -53,7 +53,7 @@ def random_maze(rng: np.random.Generator) -> Maze:
 def random_wide_maze(rng: np.random.Generator) -> Maze:
     """Carve corridors of two to four cells, by a walk of long strides, and sometimes rooms beside them."""
     width = int(rng.integers(2, 5))
-    rows, columns = rng.integers(12, 40, 2)
+    rows, columns = rng.integers(12, 33, 2)  # no more states than a narrow table of engine cpu has
     corner = np.array([rng.integers(1, rows - width), rng.integers(1, columns - width)])
     start = tuple((corner + width // 2).tolist())
     visited: set[tuple[int, ...]] = set()

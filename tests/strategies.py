@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from distal.learners.chance import Chance
+from distal.learners.dsp import Rule
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.hebbian import COEFFICIENTS
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.shipped import Rule
 from distal.model.maze import FINALS, HEADINGS, Maze
 from distal.model.readings import READINGS
 from distal.model.settings import Settings

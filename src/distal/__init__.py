@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from distal.learners import find_learner as find_learner
     from distal.learners.chance import Chance as Chance
     from distal.learners.checking import check_learner as check_learner
+    from distal.learners.dsp import Rule as Rule
     from distal.learners.eligibility import Eligibility as Eligibility
     from distal.learners.evolution_strategy import EvolutionStrategy as EvolutionStrategy
     from distal.learners.hill_climbing import HillClimbing as HillClimbing
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from distal.learners.online_hebbian import OnlineHebbian as OnlineHebbian
     from distal.learners.reinforce import Reinforce as Reinforce
     from distal.learners.separable_cma import SeparableCMA as SeparableCMA
-    from distal.learners.shipped import Rule as Rule
     from distal.learners.shipped import champion_record as champion_record
     from distal.learners.shipped import champion_rules as champion_rules
     from distal.learners.shipped import find_rule as find_rule
@@ -111,6 +111,7 @@ _HOMES = {
     "learners": "PlasticNetwork find_learner",
     "learners.chance": "Chance",
     "learners.checking": "check_learner",
+    "learners.dsp": "Rule",
     "learners.eligibility": "Eligibility",
     "learners.evolution_strategy": "EvolutionStrategy",
     "learners.hill_climbing": "HillClimbing",
@@ -118,7 +119,7 @@ _HOMES = {
     "learners.online_hebbian": "OnlineHebbian",
     "learners.reinforce": "Reinforce",
     "learners.separable_cma": "SeparableCMA",
-    "learners.shipped": "Rule champion_record champion_rules find_rule published_rule published_rules",
+    "learners.shipped": "champion_record champion_rules find_rule published_rule published_rules",
     "model.maze": "Maze maze t_maze triple_t_maze",
     "model.settings": "Settings",
     "networks": "check_network",

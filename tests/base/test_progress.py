@@ -231,7 +231,7 @@ def test_a_terminal_shows_the_episodes_of_a_generation_and_false_shows_nothing(
 
 @pytest.mark.parametrize(
     ("conditions", "episodes"),
-    [(("--trials", "2", "--episodes", "60", "--engine", "reference"), 1_920),
+    [(("--trials", "1", "--episodes", "60", "--engine", "reference"), 960),
      (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "1"), 40_000),
      (("--trials", "5", "--episodes", "4000", "--env", "CartPole-v1", "--workers", "2"), 40_000)],
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -16,6 +17,7 @@ import distal
 from distal import TableTask
 from distal.base import memory
 from distal.cli import main
+from distal.cli.runs import resume_command
 from tests.command_line import output, output_json, refusal
 from tests.given import some
 
@@ -148,6 +150,18 @@ def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_sa
     text = capsys.readouterr().out
     how = r"a table of [\d,]+ states, for engines steps and reference \(cpu and gpu take 64 inputs and 16 act"
     assert re.search(rf"^speed +about [1-9][\d,]+ steps a second on .*: {how}", text, re.MULTILINE)
+
+
+def test_a_module_of_this_folder_is_named_by_the_command_that_resumes(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("distal.base.plugins._imported", {})
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (here / "my_bits.py").write_text("def even(observation):\n    return [int(observation) % 2]\n")
+    (here / "bins.py").write_text("raise SystemExit('a word, and no module')")
+    output(capsys, "env", "FrozenLake-v1", *DRY, "--encode", "my_bits:even", *SHORT)
+    assert resume_command("runs") == "distal evolve --resume runs --import my_bits"
+    output(capsys, "env", "MountainCar-v0", "--encode", "bins:3", *SHORT)
 
 
 def test_no_mean_is_minus_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,7 +72,8 @@ def test_in_a_pipe_generations_are_lines(
     small = ["--runs", "1", "--generations", "2", "--trials", "1", "--episodes", "2", "--fresh", "8"]
     assert main(["evolve", *small, "--engine", "reference", "--out", str(tmp_path / "runs")]) == 0
     first, *lines = capsys.readouterr().err.splitlines()
-    assert first.startswith("evolving: 1 run of 2 generations, 704 episodes; about ")
+    begin = "evolving: 1 run of 2 generations, winners on 8 fresh trials, 704 episodes; about "
+    assert first.startswith(begin)
     assert [line.partition(": ")[0] for line in lines] == [f"generation {k} of 2" for k in range(3)]
     assert all("of 704 episodes  " in line and "  best " in line for line in lines)
 

@@ -191,3 +191,42 @@ def test_a_narrow_terminal_cuts_no_number_off(
     shown = console()
     assert shown.is_terminal
     assert shown.width == width  # a table of up to 80 columns is whole, its rows are broken by the terminal
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["rules"],
+        ["learn", "champion:1", *PLAIN],
+        ["climb", *PLAIN],
+        ["compare", "champion:1", "evolved:10", "hc", *PLAIN],
+        ["inspect", "champion:1", *PLAIN],
+        ["maze"],
+    ],
+)
+def test_tables_lose_no_letter_in_a_terminal_of_eighty_columns(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert main(command) == 0
+    assert "…" not in capsys.readouterr().out
+
+
+def test_a_long_named_line_goes_on_beneath_its_start_in_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "generations of their finalists, 64 finalists" in output(capsys, "rules", "champion:1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\n            finalists, 64 finalists" in output(capsys, "rules", "champion:1")
+
+
+def test_the_list_of_rules_has_their_numbers_where_there_is_room(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for columns, there in (("80", False), ("115", True)):
+        monkeypatch.setenv("COLUMNS", columns)
+        text = output(capsys, "rules")
+        assert (" theta " in text, "…" in text) == (there, False)

@@ -18,10 +18,12 @@ import pytest
 
 import distal
 from distal.base.colours import DARK, LIGHT
+from distal.base.files import write_text
 from tests import doors
 from tests.command_line import options
 from tests.given import some
 from tests.html_page import Page
+from tests.processes import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -47,11 +49,22 @@ def sphinx(docs: Path, site: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site from a copy, in which pages of Python names can be written; return its folder."""
-    folder = tmp_path_factory.mktemp("site")
+    """Build the site, once for all of pytest's workers; return its folder.
+
+    It is built from a copy, in which pages of Python names can be written.
+    """
+    own = tmp_path_factory.getbasetemp()
+    folder = (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "site"
+    try:
+        folder.mkdir()
+    except FileExistsError:  # another worker builds it
+        wait_until((folder / "said").exists, 300)
+        assert (folder / "said").read_text() == ""
+        return folder / "site"
     shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns("api", "__pycache__"))
     (folder / "src").symlink_to(ROOT / "src")
     done = sphinx(folder / "docs", folder / "site")
+    write_text(folder / "said", done.stderr if done.returncode else "")
     assert done.returncode == 0, done.stderr
     return folder / "site"
 

@@ -33,7 +33,7 @@ from tests.processes import DISTAL, started, wait_until
 ROOT = Path(__file__).parents[2]
 
 
-EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--episodes", "300", "--seed", "3"]
+EVOLVE = ["evolve", "--runs", "2", "--generations", "8", "--trials", "4", "--episodes", "150", "--seed", "3"]
 
 
 class Processes:
@@ -242,7 +242,7 @@ def test_a_local_cluster_writes_the_same_bytes(
     tmp_path: Path, expected: dict[str, bytes], own: tuple[Cluster, Path]
 ) -> None:
     runner = distal.Runner(executor=own[0])
-    distal.evolve(runs=2, generations=8, trials=4, episodes=300, seed=3, engine=runner, out=tmp_path / "runs")
+    distal.evolve(runs=2, generations=8, trials=4, episodes=150, seed=3, engine=runner, out=tmp_path / "runs")
     assert contents(tmp_path / "runs") == expected
 
 

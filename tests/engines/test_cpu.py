@@ -39,7 +39,9 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, Runner, Trials, cpu
+from distal.engines.blocks import shares
 from distal.engines.cpu import cache, counting, kernels, packed
+from distal.engines.cpu.workspace import stride_of, workspace
 from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
 from distal.learners import Learner
@@ -255,10 +257,10 @@ def test_traces_that_fade_are_refused_and_say_which_engine_runs_them() -> None:
 
 @pytest.mark.parametrize("hidden", [20, 28, 70])
 def test_what_vectors_are_loaded_from_begins_with_a_cache_line(hidden: int) -> None:
-    space = kernels.workspace(hidden, 10, packed(maze_table(T, "turn")))
+    space = workspace(hidden, 10, packed(maze_table(T, "turn")))
     for name in ("weights", "best", "sums", "felt", "reached", "pattern", "chosen", "change"):
         assert getattr(space, name).ctypes.data % 64 == 0, name
-    assert kernels.stride_of(hidden, packed(maze_table(T, "turn"))) % 32 == 0
+    assert stride_of(hidden, packed(maze_table(T, "turn"))) % 32 == 0
 
 
 def test_subnormal_weights_give_the_same_bits() -> None:
@@ -273,7 +275,7 @@ def test_subnormal_weights_give_the_same_bits() -> None:
 
 @given(st.integers(1, 5000), st.integers(1, 64))
 def test_blocks_cover_every_trial_once_and_end_small(trials: int, workers: int) -> None:
-    blocks = list(cpu.shares(trials, workers))
+    blocks = list(shares(trials, workers))
     assert [trial for first, last in blocks for trial in range(first, last)] == list(range(trials))
     assert blocks[-1][1] - blocks[-1][0] == 1
 
@@ -401,7 +403,8 @@ def test_a_change_in_any_file_that_is_compiled_in_means_another_place_for_compil
 
 def test_every_file_that_a_kernel_takes_something_from_is_watched() -> None:
     taken = set()
-    for source in ("engines/cpu/kernels.py", "model/lanes.py", "model/compiled_draws.py"):
+    ours = [source for source in cache.SOURCES if source.startswith("engines/cpu/")]
+    for source in (*ours, "model/lanes.py", "model/compiled_draws.py"):
         for node in ast.walk(ast.parse((cache.PACKAGE / source).read_text())):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("distal."):
                 taken.add(node.module.removeprefix("distal.").replace(".", "/") + ".py")

@@ -143,7 +143,7 @@ RIVALS: dict[str, Callable[[np.random.Generator, int], Learner]] = {
     "neuron": lambda rng, n: NeuronCentric([between(rng) for _ in range(rng.choice([1, n]))], *unit(rng, 4)),
     "es": lambda rng, n: EvolutionStrategy(rng.random(), rng.uniform(1, 2), *unit(rng, 2)),
     "cma": lambda rng, n: SeparableCMA(*unit(rng, 3)),
-    "reinforce": lambda rng, n: Reinforce(*unit(rng, 4)),
+    "reinforce": lambda rng, n: Reinforce(rng.uniform(0, 0.1), *unit(rng, 3)),
 }
 
 
@@ -259,6 +259,12 @@ def test_all_cores_are_used_where_it_is_worth_it_and_the_task_can_travel(
     monkeypatch.setattr("distal.engines.processes.available_cores", lambda: 8)
     small, large = some_batch("drift", "dsp", 1), replace(some_batch("drift", "dsp", 1), episodes=1_000_000)
     assert [steps.processes(small, None), steps.processes(large, None)] == [1, 3]
+    slow = replace(some_batch("quantiles", "dsp", 1), episodes=20, record=None, switch=None)
+    for seconds, count in ((1.0, 3), (1e-6, 1)):
+        cart = EnvTask("CartPole-v1")
+        cart.step_seconds = seconds
+        slow = replace(slow, task=cart, goal=np.zeros(3, np.int32))
+        assert steps.processes(slow, None) == count
     large = replace(large, goal=np.zeros(3, np.int32), switch=None)
     stuck = replace(large, task=task_of("CartPole-v1", encode=lambda seen: [int(seen[0] > 0)]))
     assert [steps.processes(stuck, None), steps.processes(stuck, 2)] == [1, 2]

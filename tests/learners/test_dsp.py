@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from distal import InputError, learners, published_rule, triple_t_maze
 from distal.learners import dsp, modulation, normalisation
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.networks import Episode, Recurrent, Weights, run_episode

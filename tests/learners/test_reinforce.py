@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from distal.tasks.mazes import MazeTask
 from distal.tasks.task import Aim
 from tests.mazes import T
 
-ONE = Reinforce(0.5, 0.25, 0.2, 0.2)
+ONE = Reinforce(0.0625, 0.25, 0.2, 0.2)
 BEGINNING = Weights(np.zeros((1, 5), np.float32), np.array([[math.log(3), 0], [0, 0]], np.float32))
 
 
@@ -76,7 +77,7 @@ def test_updates_by_hand() -> None:
     assert first.weights is BEGINNING
     better = ONE.update(network, trial, first, lived(3))
     assert better.kept == {"baseline": 4.5, "usual": 2}
-    change = 0.5 * np.array([[-0.5, -1], [0.5, 1]])
+    change = 0.0625 * np.array([[-0.5, -1], [0.5, 1]])
     assert better.weights.output == pytest.approx(BEGINNING.output + change, rel=1e-6)
     assert better.weights.hidden is BEGINNING.hidden
     worse = ONE.update(network, trial, better, lived(5.5))
@@ -139,5 +140,25 @@ def test_a_trial_follows_the_update() -> None:
         memory = ONE.update(network, Trial(3), memory, episode)
 
 
-def test_it_keeps_the_promises_of_a_learner() -> None:
+def test_it_keeps_the_promises_of_a_learner_and_its_learning_rate_has_a_range_of_its_own() -> None:
     distal.check_learner(ONE)
+    assert Reinforce.from_genes((), (0.5, 0.25, 0.75, 1)) == Reinforce(0.05, 0.25, 0.75, 1)
+    with pytest.raises(InputError, match=r"eta is 0\.2, expected a number from 0 to 0\.1"):
+        Reinforce(0.2, 0.25, 0.75, 1)
+
+
+def test_a_network_goes_on_from_its_file(tmp_path: Path) -> None:
+    one = PlasticNetwork(ONE, inputs=1, outputs=2, network="softmax", seed=3)
+
+    def live(network: PlasticNetwork, ep: float) -> None:
+        network.start_episode()
+        network.act([1])
+        network.end_episode(ep=ep)
+
+    for ep in (3, 1, 4):
+        live(one, ep)
+    one.save(tmp_path / "network.json")
+    other = PlasticNetwork.load(tmp_path / "network.json")
+    for network in (one, other):
+        live(network, 1)
+    assert (one.weights.output == other.weights.output).all()

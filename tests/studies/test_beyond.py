@@ -370,18 +370,6 @@ def test_verdicts_are_counted_apart_at_home_and_elsewhere(beyond: tuple[BeyondSt
     assert counts["rules, elsewhere", "other rules"] == ["11", "0", "1"]
 
 
-def test_the_winners_of_all_runs_have_their_mean(beyond: tuple[BeyondStudy, Path]) -> None:
-    study = beyond[0]
-    found = tables(study, 3)["The winners of all runs"].rows
-    assert len(found) == 6
-    values = study.evolutions["dsp_last"].remeasured
-    row = next(row for row in found if row[0] == "rule judged by the last episodes")
-    assert row[1] == "2"
-    assert row[2].startswith(f"{np.mean(values):.2f} (")
-    assert row[3] == f"{min(values):.2f}"
-    assert "mean EP, last 2 of 4: " in row[4]
-
-
 LINES = {"neurons": [5, 5], "keeping": [5, 5], "change": [10]}  # curves, and lines where goals move
 
 

@@ -8,27 +8,11 @@ import pytest
 from distal.base.progress import Count
 from distal.studies.outline import Effort, followed
 from distal.studies.stages import Event, Stage
+from tests.base.test_progress import Clock, Terminal, at_terminal
 from tests.given import some
 
 EVOLVE, TEST = Stage("evolve_dsp", "evolution", 1_000, "dsp", 2), Stage("test_dsp", "test", 4_000, "dsp")
 SECONDS = {"evolve_dsp": 60.0, "test_dsp": 20.0}
-
-
-class Clock:
-    """Says what time it is."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-class Terminal(io.StringIO):
-    """A file that says it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def on_clock(work: Effort) -> Clock:
@@ -59,10 +43,7 @@ def test_a_stage_that_was_kept_tells_nothing_of_the_pace() -> None:
 
 
 def test_a_terminal_shows_the_stages_and_how_long_they_take(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
+    terminal = at_terminal(monkeypatch)
     with followed(None, "reproduce", [EVOLVE, TEST], lambda: SECONDS) as told:
         some(told)(Event(EVOLVE, 0.5, "best 47.1"))
         some(told)(Event(TEST, 0))

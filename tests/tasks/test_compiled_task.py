@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
+from numba.core import event
 
 import distal
 from distal import Chance, InputError, Settings, check_task, compiled_task, find_learner, task_of
 from distal.engines import Batch, Runner
+from distal.engines.cpu import cache
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
 from distal.evaluation.trials import batch_of
@@ -171,3 +174,50 @@ def test_an_observation_out_of_its_bounds_and_a_reward_that_is_no_number_name_th
         for engine in (reference, steps):
             with pytest.raises(InputError, match=rf"trial 0 \(goal {goal}, seed \d+\) failed: {said}"):
                 engine.run(batch.part(goal, goal + 1), workers=1)
+
+
+def drifting(speed: float, clock: Any = None) -> Any:
+    """Return a task whose functions enclose a speed, new ones in every call."""
+
+    def start(random: Any, goal: int) -> Any:
+        return (0.0,), (0.0,)
+
+    def drift(state: Any, action: int) -> Any:
+        place = state[0] + speed * (action - 0.5) + (0.0 if clock is None else clock[0])
+        return (place,), (min(max(place, -1.0), 1.0),), -place, False
+
+    return compiled_task(start, drift, actions=2, low=(-1.0,), high=(1.0,), encode="bins:3")
+
+
+class Compilations(event.Listener):  # type: ignore[misc]
+    """Counts how often the trials of a task are compiled."""
+
+    count = 0
+
+    def on_start(self, event: Any) -> None:
+        self.count += event.data["dispatcher"].py_func.__name__ == "trials"
+
+    def on_end(self, event: Any) -> None:
+        """Count nothing."""
+
+
+def test_compiled_code_of_ones_own_task_is_kept_until_it_changes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A new function is as good as one of a new process: Numba knows neither."""
+
+    def run(task: Any) -> tuple[int, float]:
+        with event.install_listener("numba:compile", heard := Compilations()):
+            best = steps.run(trials(task, Chance(0.1, 0.1)), workers=1).best
+        return heard.count, float(best.sum())
+
+    steps.run(trials(task_of("compiled:CartPole"), Chance(0.1, 0.1)), workers=1)  # the parts of all tasks
+    monkeypatch.setattr(cache, "folder", lambda *given: tmp_path)
+    (first, slow), (again, same) = run(drifting(0.25)), run(drifting(0.25))
+    assert (first, again, same) == (1, 0, slow)
+    kept = sorted(tmp_path.rglob("*.nbc"))
+    changing = np.zeros(1)
+    task = drifting(0.25, changing)
+    changing[0] = 1.0  # Numba has compiled the step already, and keeps the 0: no other process may have it
+    assert run(task) == (1, slow)
+    assert sorted(tmp_path.rglob("*.nbc")) == kept

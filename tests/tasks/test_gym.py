@@ -286,6 +286,8 @@ class Breaking(Cue):
         observation, reward, *rest = super().step(action)
         if self.time == 3 and self.how == "step":
             raise ValueError("lost\nits way")
+        if self.time == 3 and self.how == "quit":
+            sys.exit(7)
         rewards = {"nan": float("nan"), "inf": np.float32("inf"), "text": "x", "none": None}
         return observation, rewards.get(self.how, reward), *rest
 
@@ -294,6 +296,7 @@ class Breaking(Cue):
     ("how", "problem"),
     [
         ("step", "Breaking failed in step: ValueError: lost"),
+        ("quit", "Breaking failed in step: SystemExit: 7"),
         ("reset", "Breaking failed in reset: RuntimeError: no beginning"),
         ("nan", "a reward is nan, expected a finite number; mend the environment"),
         ("text", "a reward is 'x', expected a finite number"),
@@ -332,6 +335,22 @@ def test_a_reset_that_ignores_its_seed_is_told_once(caplog: pytest.LogCaptureFix
     assert message.startswith("Heedless ignores the seed of its reset: two resets with one seed differ")
 
 
+class Unsteady(Cue):
+    """One whose steps differ, whatever the seed is."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, _, *rest = super().step(action)
+        Heedless.count += 1
+        return observation, float(Heedless.count), *rest
+
+
+def test_steps_that_ignore_the_seed_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("WARNING", "distal")
+    EnvTask(Unsteady)
+    (message,) = caplog.messages
+    assert message.startswith("Unsteady ignores the seed of its reset: the same actions after one seed have")
+
+
 def test_an_environment_for_gym_is_refused_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,6 +366,7 @@ def test_an_environment_for_gym_is_refused_with_what_to_do(
     [
         ("FrozenLak-v1", "did you mean 'FrozenLake-v1'?"),
         ("FrozenLake-v99", "did you mean 'FrozenLake-v1'?"),
+        ("distal:FrozenLak-v1", "did you mean 'distal:FrozenLake-v1'?"),
         ("ALE/Pong-v5", "pip install ale-py"),
         ("nosuchmodule:Foo-v1", "pip install nosuchmodule"),
         ("a" * 500, "cannot make environment 'aaa"),

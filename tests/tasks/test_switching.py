@@ -9,15 +9,16 @@ from functools import partial
 import numpy as np
 import pytest
 
-from distal import Behaviour, InputError, Maze, evolve, find_learner, find_rule, learn, triple_t_maze
-from distal.engines import Batch, Runner
-from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, Learner, episodes
+from distal import Behaviour, InputError, Maze, evolve, find_rule, learn, triple_t_maze
+from distal.engines import Runner
+from distal.learners import DEFAULT_CHANCE, DEFAULT_CLIMBER, episodes
 from distal.learners.hill_climbing import perturbed
 from distal.model.settings import Settings
 from distal.networks import Recurrent
 from distal.tasks.mazes import MazeTask, scaled_steps
 from distal.tasks.switching import Switch
 from distal.tasks.task import Aim
+from tests.batches import trials_of
 from tests.given import some
 
 SEEDS = np.arange(2000, dtype=np.uint64) * 977 + 5
@@ -74,45 +75,15 @@ def test_a_task_with_too_few_goals_is_refused() -> None:
         (Switch(2, (0, 1)), "a goal of a switch is 1"),
     ):
         with pytest.raises(InputError, match=message):
-            _batch(DEFAULT_CHANCE, switch, task=lone, goal=0)
-
-
-def _batch(
-    learner: Learner,
-    switch: Switch | None,
-    *,
-    task: MazeTask | None = None,
-    goal: int = 2,
-    resample: int | None = None,
-    n: int = 13,
-    settings: Settings | None = None,
-) -> Batch:
-    return Batch(
-        learners=(learner,),
-        learner=np.zeros(3, np.int32),
-        goal=np.full(3, goal, np.int32),
-        seed=np.array([1, 2**40, 77], np.uint64),
-        task=MazeTask(triple_t_maze()) if task is None else task,
-        settings=settings or Settings(steps=60),
-        episodes=n,
-        resample=resample,
-        switch=switch,
-    )
-
-
-@pytest.mark.parametrize("resample", [None, 6])
-@pytest.mark.parametrize("how", ["new", "back", (1, 2, 3)])
-@pytest.mark.parametrize("word", ["evolved:1", "hc", "chance"])
-def test_engines_agree_where_goals_move(word: str, how: str | tuple[int, ...], resample: int | None) -> None:
-    batch = _batch(find_learner(word), Switch(4, how), resample=resample)
-    one, other = (Runner(name).run(batch, keep_ep=True, keep_weights=True) for name in ("reference", "cpu"))
-    for name in ("best", "ep", "hidden", "output"):
-        assert (getattr(one, name) == getattr(other, name)).all()
+            trials_of([DEFAULT_CHANCE], Settings(), 13, task=lone, switch=switch)
 
 
 def test_where_goals_do_not_move_yet_nothing_changes() -> None:
-    rule = find_rule("evolved:1")
-    still, moved = (Runner("cpu").run(_batch(rule, switch), keep_ep=True) for switch in (None, Switch(7)))
+    rules = [find_rule("evolved:1")]
+    still, moved = (
+        Runner("cpu").run(trials_of(rules, Settings(steps=60), 13, switch=switch), keep_ep=True)
+        for switch in (None, Switch(7))
+    )
     assert (some(still.ep)[:, :7] == some(moved.ep)[:, :7]).all()
     assert (some(still.ep)[:, 7:] != some(moved.ep)[:, 7:]).any()
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from distal import Chance, HillClimbing, InputError, Maze, Settings, published_rules
 from distal.engines import Batch, gpu
 from distal.engines.cpu import engine as cpu
-from distal.engines.cpu import kernels
+from distal.engines.cpu.cache import PACKAGE, SOURCES
 from distal.engines.reference import engine as reference
 from distal.evaluation.trials import batch_of
 from distal.learners import Learner
@@ -343,7 +343,14 @@ def test_a_table_that_is_none_or_has_too_few_goals_never_reaches_a_kernel() -> N
         cpu.run(trials(Endless(table="x"), (Chance(0.1, 0.2),), Settings(hidden=2, steps=3)))
 
 
-@pytest.mark.parametrize("source", [Path(kernels.__file__), Path(gpu.__file__).with_name("trials.cu")])
+@pytest.mark.parametrize(
+    "source",
+    [
+        *(PACKAGE / one for one in SOURCES if "/cpu/" in one),
+        Path(gpu.__file__).with_name("trials.cu"),
+    ],
+    ids=lambda source: source.name,
+)
 def test_kernels_know_nothing_of_mazes(source: Path) -> None:
     text = re.sub(r"(?m)^from distal.*", "", source.read_text().lower())  # the sizes of the paper's network
     words = {"maze", "mazes", "pit", "pits", "wall", "walls", "distance", "distances", "cell", "cells"}

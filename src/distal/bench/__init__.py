@@ -148,10 +148,7 @@ def wide_and_narrow(
 ) -> Iterator[Timing]:
     """Compare an episode in the default maze with one in the narrow maze, whose corridors have one cell.
 
-    Args:
-        run: An engine.
-        batches: Returns the batches for a maze, by name, given the name of the maze.
-        repeats: The number of repeats of each.
+    `batches` returns what is run in a maze, given its name: batches by what they are called.
     """
     wide, narrow = batches(DEFAULT_MAZE), batches(NARROW_MAZE)
     for name, batch in wide.items():
@@ -226,16 +223,9 @@ def against_jax(
 ) -> Timing:
     """Compare a job with the JAX program, which runs between two halves of its repeats.
 
-    Args:
-        what: The measurement, in words.
-        target: The factor by which the job should be faster.
-        job: The work to compare.
-        repeats: The number of repeats of each half.
-        tell: Makes the note, from the output of the program and our seconds.
-        needs: The packages to install if JAX is missing.
-        options: Options of the program.
-        name: The name of the row.
-        variables: Variables of the program's environment.
+    `what` is measured, `target` how many times faster the job should be, `needs` what to install where there
+    is no JAX. `tell` makes the note, from what the program printed and our seconds; `options` and
+    `variables` are those of the program.
     """
     if find_spec("jax") is None:
         return Timing(name, what, None, "times", target, note=f"needs {needs}")

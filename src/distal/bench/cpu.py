@@ -56,18 +56,10 @@ def run(quick: bool = False) -> Iterator[Timing]:
 def _against_reference(
     name: str, words: str, target: float, batch: Batch, repeats: int, trials: int
 ) -> tuple[Timing, NDArray[np.float64]]:
-    """Return how much faster one core is than the reference engine with a few of the trials.
+    """Return how much faster one core is than the reference engine, which runs some of the trials too.
 
-    Args:
-        name: The name of the row.
-        words: What is special about the trials.
-        target: How many times as fast it should be.
-        batch: The trials.
-        repeats: Of all of them.
-        trials: That the reference engine runs too.
-
-    Returns:
-        The row, and the seconds of an episode on one core, by repeat.
+    With the row come the seconds of an episode on one core, by repeat. `words` say what is special about
+    the trials, `target` is how many times as fast it should be.
     """
     every = len(batch) // trials
     few = slice(0, trials * every, every)  # one trial of each rule, in turn towards each goal

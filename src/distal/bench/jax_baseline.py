@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze, triple_t_maze
 from distal.model.readings import BINARY, NEURONS
 from distal.studies.plans.reproduce import random_learners
@@ -60,18 +60,9 @@ def fresh_weights(key: Any) -> tuple[Any, Any]:
 def episode(
     maze: dict[str, Any], neurons: str, goal: Any, numbers: Any, hidden_w: Any, output_w: Any
 ) -> tuple[Any, ...]:
-    """Walk the maze; return EP, the steps taken and which neurons were active in every step.
+    """Walk the maze; return EP, the steps taken, and (pre-synaptic, hidden, outputs, alive) by step.
 
-    Args:
-        maze: The maze, as arrays.
-        neurons: "binary" or "sigmoid".
-        goal: The number of the goal.
-        numbers: η, θ, α_h and α_o.
-        hidden_w: Weights of the hidden neurons, (H, 4 + H + 4).
-        output_w: Weights of the outputs, (4, H + 1).
-
-    Returns:
-        EP, steps, and (pre-synaptic, hidden, outputs, alive) by step.
+    `numbers` are η, θ, α_h and α_o, the weights are (H, 4 + H + 4) and (4, H + 1).
     """
     goal_cell = maze["finals"][goal]
     w_hi, w_h, w_ho = hidden_w[:, :4], numbers[2] * hidden_w[:, 4:-4], numbers[3] * hidden_w[:, -4:]
@@ -119,20 +110,7 @@ def rows(pre: Any, post: Any, alive: Any, steps: Any, theta: Any, m: Any) -> Any
 def trial(
     maze: dict[str, Any], neurons: str, episodes: int, delta_w: Any, numbers: Any, goal: Any, key: Any
 ) -> Any:
-    """Train one network; return its best EP.
-
-    Args:
-        maze: The maze, as arrays.
-        neurons: "binary" or "sigmoid".
-        episodes: The number of episodes to run.
-        delta_w: The rule's changes, (32).
-        numbers: η, θ, α_h and α_o.
-        goal: The number of the goal.
-        key: The key of JAX's random numbers.
-
-    Returns:
-        The lowest EP of all episodes.
-    """
+    """Train one network with a rule, its changes (32) and numbers η, θ, α_h and α_o; return its best EP."""
     own = jnp.arange(HIDDEN)
 
     def one(state: Any, _: Any) -> tuple[Any, None]:
@@ -155,17 +133,7 @@ def trial(
 def generation(
     rules: tuple[Rule, ...], trials: int, episodes: int, neurons: str = BINARY
 ) -> Callable[[int], Any]:
-    """Return a function that runs one generation from a seed, compiled.
-
-    Args:
-        rules: The rules to evaluate.
-        trials: Trials of each rule towards each goal.
-        episodes: Episodes of each trial.
-        neurons: "binary" or "sigmoid".
-
-    Returns:
-        A function of a seed that returns the best EP of every trial.
-    """
+    """Return a function of a seed that gives the best EP of every trial of a generation, compiled."""
     maze = _maze_arrays(triple_t_maze())
     per = trials * 8
     delta_w = np.repeat(np.array([rule.delta_w for rule in rules], np.float32), per, axis=0)
@@ -184,18 +152,7 @@ def generation(
 def measure(
     n_rules: int = 14, trials: int = 5, episodes: int = 100, repeats: int = 3, neurons: str = BINARY
 ) -> dict[str, Any]:
-    """Time a generation of random rules; the first, compiling run is not counted.
-
-    Args:
-        n_rules: The number of rules.
-        trials: Trials of each rule towards each goal.
-        episodes: Episodes of each trial.
-        repeats: Runs that are timed.
-        neurons: "binary" or "sigmoid".
-
-    Returns:
-        The seconds of each run, their median, and what was run where.
-    """
+    """Time a generation of random rules; the first, compiling run is not counted."""
     rules = cast(tuple[Rule, ...], tuple(random_learners("dsp", 0, n_rules)))
     call = generation(rules, trials, episodes, neurons)
     best = call(0)

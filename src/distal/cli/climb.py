@@ -27,7 +27,7 @@ def add(command: Parser) -> None:
         metavar="FILE",
         help="read sigma, alpha_h and alpha_o from a file written by distal evolve --learner hc",
     )
-    options.add_result(command, "; m-ties, trace-pre and normalise do not apply here")
+    options.add_result(command, "m-ties, trace-pre and normalise do not apply to hill climbing")
 
 
 def run(args: argparse.Namespace) -> None:

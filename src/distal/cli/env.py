@@ -12,7 +12,8 @@ from distal.base.files import NPZ, check_target
 from distal.base.progress import LINES
 from distal.base.significance import with_error
 from distal.cli import Parser, add_options, options
-from distal.cli.terminal import console, new_table, print_json, visible
+from distal.cli.spelling import spelled
+from distal.cli.terminal import console, new_table, print_json, print_named, visible
 from distal.engines import Runner
 from distal.engines.compiled_engine import COMPILED_INPUTS, COMPILED_OUTPUTS
 from distal.engines.engine import imported
@@ -114,9 +115,7 @@ def _show(task: Task[Any], chance: Result, about: dict[str, Any]) -> None:
         "reached": None if chance.target is None else f"at an EP of {chance.target:g} or less",
     }
     out.print(visible(task.name), style="bold", soft_wrap=True)
-    for name, line in lines.items():
-        if line is not None:
-            out.print(f"{name:13} {visible(line)}", soft_wrap=True)
+    print_named(out, {name: line for name, line in lines.items() if line is not None}, width=13)
     score = new_table(
         f"chance, {chance.size}",
         "",
@@ -161,7 +160,7 @@ def _speed_line(task: Task[Any], about: dict[str, Any]) -> str:
     else:
         how = f"stepped in Python by {who}"
         if about["why_no_table"] is not None:
-            how += f"; no table, because {about['why_no_table']}"
+            how += f"; no table, because {spelled(about['why_no_table'], ())}"
     if pace is None:
         return how
     cores = counted(about["cores"], "core")

@@ -7,13 +7,11 @@ import inspect
 from pathlib import Path
 from typing import cast
 
-from rich.console import Console
-
 from distal._version import __version__
 from distal.base.checks import InputError, folder
 from distal.base.progress import LINES
 from distal.cli import Parser, add_options, options
-from distal.cli.runs import LEGEND, columns_explained, resume_command, search_used, winners_table
+from distal.cli.runs import COLUMNS_EXPLAINED, LEGEND, resume_command, search_used, winners_table
 from distal.cli.terminal import console, print_json
 from distal.evaluation.measures import BEST, MEASURES
 from distal.learners import KINDS, find_learner
@@ -51,7 +49,7 @@ def add(command: Parser) -> None:
     """Add the description and the options."""
     command.description = (
         "Evolve rules, or the parameters of hill climbing, and measure the winner of each run on fresh "
-        f"trials, with chance. {columns_explained()}"
+        f"trials, with chance. {COLUMNS_EXPLAINED}"
     )
     own = {"dsp": "rules", "hc": "parameters of hill climbing"}
     kinds = {word: own.get(word, kind.label) for word, kind in KINDS.items() if kind.genes}
@@ -183,9 +181,10 @@ def _configured(args: argparse.Namespace) -> Config:
 
 def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
     """Print the winners of an evolution, with chance; the short form is the table alone."""
+    about, verdict = _about(evolved), evolved.verdict
     to = console()
     if not brief:
-        _show_search(to, evolved)
+        to.print(*about, sep="\n")
     rows = ((one.run, one.generation, one.selected, one.fresh) for one in evolved.winners)
     to.print(winners_table(to, "selected", rows))
     if brief:
@@ -193,20 +192,18 @@ def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
     for line in LEGEND:
         to.print(line, style="dim")
     to.print(f"kept in {out}", soft_wrap=True)
-    if evolved.verdict is not None:
-        to.print(evolved.verdict, soft_wrap=True)
+    if verdict is not None:
+        to.print(verdict, soft_wrap=True)
 
 
-def _show_search(to: Console, evolved: Evolved) -> None:
-    """Print the lines about the learner, the search and the fitness."""
+def _about(evolved: Evolved) -> list[str]:
+    """Return the lines about the learner, the search and the fitness."""
     config = evolved.config
     core = config.search.core
     name = "DSP rules" if config.learner == "dsp" else f"parameters of {KINDS[config.learner].label}"
-    to.print(
-        f"{name}: {config.size}, "
-        f"{search_used(core.name, core.to_dict().get('elites'), config.options)}, "
-        f"seed {config.seed}"
-    )
+    used = search_used(core.name, core.to_dict().get("elites"), config.options)
+    lines = [f"{name}: {config.size}, {used}, seed {config.seed}"]
     if config.fitness != BEST or config.switch is not None:
         moves = "" if config.switch is None else f" of each phase; the goal moves {config.switch}"
-        to.print(f"fitness: {config.measure.words}{moves}")
+        lines.append(f"fitness: {config.measure.words}{moves}")
+    return lines

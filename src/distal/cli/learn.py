@@ -30,7 +30,6 @@ _MARKS = 6  # checkpoints of a curve that 80 columns hold
 _PHASES = 12  # phases that are shown: the first, and the last
 _AGAIN = "reached after first success"
 _BETTER = {True: "yes", False: "no, it is worse", None: "not shown"}
-_KEEPS = {True: "yes", False: "no", None: "–"}  # None: no episode follows a first success
 
 Row = tuple[str, ...]  # of a table: its name, and a cell for each column
 
@@ -159,10 +158,9 @@ def _behaviour(result: Result) -> tuple[list[Row], list[str]]:
             ("reached in the last tenth", *(f"{one.reached_last_tenth:.2%}" for one in episodes)),
             (_AGAIN, *("–" if one is None else f"{one:.2%}" for one in again)),
         ]
-        if result.learner.kind != Chance.kind:
-            share = "–" if own.retained is None else f"{own.retained:.1%}"
+        if result.learner.kind != Chance.kind and own.retained is not None:
             verdict = [
-                f"Keeps what it found: {_KEEPS[own.keeps]}. Retention {share} "
+                f"Keeps what it found: {'yes' if own.keeps else 'no'}. Retention {own.retained:.1%} "
                 f"(threshold {KEPT:.0%}): episodes after the first success that reach the goal again."
             ]
     rows += [

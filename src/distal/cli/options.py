@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from distal import engines
+from distal.base import plugins
 from distal.base.checks import InputError, counted, shown, suggestion
 from distal.base.progress import followed
 from distal.cli import Parser, add_options, number
@@ -33,6 +34,7 @@ from distal.model.settings import Settings, SettingsDict
 from distal.networks import NETWORKS
 from distal.search.genetic import ELITES, GeneticAlgorithm
 from distal.tasks.mazes import MazeTask
+from distal.tasks.naming import is_name, is_trusted
 from distal.tasks.registry import TASKS
 from distal.tasks.sources import task_of
 from distal.tasks.switching import NEW, SCHEDULES, Switch
@@ -117,7 +119,7 @@ def add_settings(command: Parser, remark: str = "", environments: bool = False) 
         "--maze MAZE": maze_help(),
     })  # fmt: skip
     add_heading(command)
-    readings = command.add_argument_group(f"readings, our choices where the paper is silent{remark}")
+    readings = command.add_argument_group("readings, our choices where the paper is silent", remark or None)
     for name, values in READINGS.items():
         text = explained(values, getattr(Settings, name))
         add_options(readings, {f"--{name.replace('_', '-')} WORD": text})
@@ -313,6 +315,9 @@ def evaluation(args: argparse.Namespace) -> dict[str, Any]:
 
 def environment(name: str, args: argparse.Namespace) -> Task[Any]:
     """Return an environment as a task."""
+    functions = [one for one in (args.encode, *(args.wrap or ())) if is_name(one)]
+    for one in (name, *functions) if name not in TASKS else functions:
+        _import_own(one.partition(":")[0])
     with followed(None, "exploring", None, unit="states") as advance:
         return task_of(
             name,
@@ -324,6 +329,14 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
             scale=args.reward_scale,
             progress=advance,
         )
+
+
+def _import_own(module: str) -> None:
+    """Import a module that was named, if it lies in this folder: workers and --resume need it too."""
+    top = Path(module.partition(".")[0])
+    own = top.with_suffix(".py").is_file() or (top / "__init__.py").is_file()
+    if own and all(part.isidentifier() for part in module.split(".")) and not is_trusted(module):
+        plugins.import_named(module)
 
 
 def maze(name: str | None, heading: str | None) -> Maze:

@@ -6,15 +6,15 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from rich.console import Console
 from rich.text import Text
 
 from distal.base.checks import counted
 from distal.cli import Parser
-from distal.cli.terminal import console, new_table, print_json, visible
+from distal.cli.terminal import console, new_table, print_json, print_named, visible
 from distal.evaluation.measures import Measure
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.shipped import (
-    NUMBERS,
-    Rule,
     champion_record,
     champion_rules,
     evolved_beside_chance,
@@ -27,6 +27,7 @@ from distal.learners.shipped import (
 )
 from distal.studies.report import p_value
 
+_WIDE = 115  # columns of a terminal from which the list has each rule's four numbers
 _SHIPPED = ((published_rules, published_fitness), (evolved_rules, evolved_fitness))
 
 
@@ -71,46 +72,52 @@ def _champions() -> list[tuple[Rule, dict[str, Any]]]:
 def _show_rules() -> None:
     """Print the rules that ship with the package, one per line."""
     out = console()
-    table = new_table(
-        "rule", "eta", "theta", "alpha_h", "alpha_o", "− 0 +", "at 100", "chance", "at 10,000", "chance"
-    )
+    heads = ("− 0 +", "at 100", "chance", "at 10,000", "chance")
+    table = new_table("rule", *(NUMBERS if out.width >= _WIDE else ()), *heads)
     for rules, fitness in _SHIPPED:
         for number, rule in enumerate(rules(), start=1):
             changes = " ".join(f"{rule.delta_w.count(change):2}" for change in (-1, 0, 1))
-            numbers = (f"{value:.4f}" for value in (rule.eta, rule.theta, rule.alpha_h, rule.alpha_o))
             ours = fitness is evolved_fitness
             at_100, chance, later = (
                 [f"{value:.2f}" for value in evolved_beside_chance(number)] if ours else ["–"] * 3
             )
-            table.add_row(rule.name, *numbers, changes, at_100, chance, f"{fitness(number):.2f}", later)
+            at_10000 = f"{fitness(number):.2f}"
+            table.add_row(rule.name, *_numbers(rule, out), changes, at_100, chance, at_10000, later)
         table.add_section()
     out.print(table)
     out.print(
-        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after that many"
+        "− 0 +: how many of the 32 changes are −1, 0, 1. at 100, at 10,000: mean best EP after that many "
+        "episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better. "
+        "chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o."
     )
-    out.print("episodes, as the paper reports it (paper) or as we measured it (evolved); lower is better.")
-    out.print("chance: random weights in each of those episodes, with the rule's alpha_h and alpha_o.")
     _show_champions()
-    out.print("Show one with its 32 rows:  distal rules champion:1")
+    out.print("Show one with its four numbers and 32 rows:  distal rules champion:1")
 
 
 def _show_champions() -> None:
     """Print the champions, one per line: the prize, and the scores on held-out trials."""
     out = console()
     heads = ("prize", "held out (95 %)", "chance", "reached", "chance")
-    table = new_table("rule", *NUMBERS, *heads)
+    table = new_table("rule", *(NUMBERS if out.width >= _WIDE else ()), *heads)
     champions = _champions()
     for rule, record in champions:
         held = record["held_out"]
         table.add_row(
-            rule.name, *(f"{value:.4f}" for value in rule.numbers.values()), record["prize"], _interval(held),
+            rule.name, *_numbers(rule, out), record["prize"], _interval(held),
             f"{held['chance']:.2f}", f"{held['reached']:.1%}", f"{held['chance_reached']:.1%}",
         )  # fmt: skip
     out.print(table)
     for prize, words in {record["prize"]: _prize(record) for _, record in champions}.items():
         out.print(f"{prize}: the champion of a search for {words}.")
-    out.print("held out: fitness on trials that no search used. reached: the share of them that reached")
-    out.print("the goal. chance: in the same trials.")
+    out.print(
+        "held out: fitness on trials that no search used. reached: the share of them that reached the goal. "
+        "chance: in the same trials."
+    )
+
+
+def _numbers(rule: Rule, out: Console) -> list[str]:
+    """Return a rule's four numbers, if the terminal has room for them."""
+    return [f"{value:.4f}" for value in rule.numbers.values()] if out.width >= _WIDE else []
 
 
 def _prize(record: dict[str, Any]) -> str:
@@ -147,8 +154,7 @@ def _show_record(record: dict[str, Any]) -> None:
     }
     out = console()
     out.print()
-    for name, text in lines.items():
-        out.print(f"{name:11} {text}", soft_wrap=True)
+    print_named(out, lines, width=11)
 
 
 def _show_rule(rule: Rule) -> None:

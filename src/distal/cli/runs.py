@@ -35,6 +35,8 @@ LEGEND = (
     BEATS,
     BETTER,
 )
+# Two columns of the table of winners, in sentences for the help.
+COLUMNS_EXPLAINED = " ".join(f"{line[0].upper()}{line[1:]}." for line in (BEATS, BETTER))
 _USUAL = {"fitness": BEST, "neurons": BINARY, "network": RECURRENT, "switch": None}  # not worth a word
 _COLUMNS = (
     "folder", "run", "kind", "task", "search", "elites", "fitness", "neurons", "network", "switch", "seed",
@@ -47,7 +49,7 @@ def add(command: Parser) -> None:
     """Add the description and the options."""
     command.description = (
         "Summarise a folder of runs: the winner of each, or the best so far, with chance. "
-        f"{columns_explained()}"
+        f"{COLUMNS_EXPLAINED}"
     )
     command.add_argument(
         "folder", metavar="DIR", help="a folder of distal evolve --out, or a folder of such folders"
@@ -115,11 +117,6 @@ def _show_runs(summaries: list[dict[str, Any]]) -> None:
         out.print(winners_table(out, best, rows))
     for line in LEGEND if any(entry["finished"] for entry in summaries) else (SINCE,):
         out.print(line, style="dim")
-
-
-def columns_explained() -> str:
-    """Explain two columns of the table of winners, in sentences for the help."""
-    return " ".join(f"{line[0].upper()}{line[1:]}." for line in (BEATS, BETTER))
 
 
 def resume_command(folder: str) -> str:

@@ -18,6 +18,7 @@ _WORDS = (
     (r"pass actions='(\S+)'", r"add --actions \1"),
     (r"write (network|neurons)='(\S+)'", r"add --\1 \2"),
     (r"make it with (\w+=\S+), or leave steps out", r"add --env-arg \1, or leave --steps out"),
+    (r"\bstarts=(\d+)", r"--starts \1"),
     (r"leave scale out", "leave --reward-scale out"),
     (r"continue with resume\b", "continue with --resume"),
     (r"\bforce=True\b", "--force"),

@@ -111,11 +111,12 @@ def _asked(study: type[Study[Any]], args: argparse.Namespace) -> Study[Any]:
 
 def show_plan(stages: list[Stage], seconds: dict[str, float], out: str) -> None:
     """Print the plan and its estimated time on stderr, which keeps stdout for the result."""
-    err = PlainConsole(stderr=True)
+    rows = [(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name])) for stage in stages]
+    rows.append(("together, if nothing is stored yet", "", _duration(sum(seconds.values()))))
     table = new_table("plan", "episodes", "about", wrap=True)
-    for stage in stages:
-        table.add_row(stage.title, f"{stage.episodes:,}", _duration(seconds[stage.name]))
-    table.add_row("together, if nothing is stored yet", "", _duration(sum(seconds.values())))
+    for row in rows:
+        table.add_row(*row)
+    err = PlainConsole(stderr=True)
     err.print(table, soft_wrap=True)
     err.print(f"into {out}", soft_wrap=True)
 

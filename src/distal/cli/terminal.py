@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import unicodedata
+from collections.abc import Mapping
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -79,3 +80,17 @@ def new_table(*columns: str | Text, wrap: bool = False) -> Table:
     for position, column in enumerate(columns):
         table.add_column(column, justify="right" if position else "left", no_wrap=position > 0 or not wrap)
     return table
+
+
+def print_named(out: Console, lines: Mapping[str, str], width: int) -> None:
+    """Print lines with their names before them; at a terminal a long one goes on beneath its start."""
+    if not out.is_terminal:
+        for name, line in lines.items():
+            out.print(f"{name:{width}} {line}", soft_wrap=True)
+        return
+    table = Table.grid(padding=(0, 1, 0, 0))
+    table.add_column(width=width, no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, line in lines.items():
+        table.add_row(name, line)
+    out.print(table)

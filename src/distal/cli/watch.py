@@ -72,13 +72,13 @@ def run(args: argparse.Namespace) -> None:
     from distal.show import film, watch  # noqa: PLC0415 - imports Pillow, which no other command should wait for
     from distal.show.scenes import AFTER, check_picture, scenes  # noqa: PLC0415 - the same
 
-    learners = options.learners(args, args.rule, args.against)
-    task = options.task(args)
     films = {kind: path for kind, path in (("gif", args.gif), ("mp4", args.mp4)) if path is not None}
     page = args.out if args.out is not None else "watch.html" if args.open or not films else None
     _check_watch(args, films, page)
     if "mp4" in films:
         film.check_mp4()
+    learners = options.learners(args, args.rule, args.against)
+    task = options.task(args)
     episodes = 1_000 if args.episodes is None else args.episodes
     trials = watch.trials(
         *learners, goal=args.goal, episodes=episodes, resample=args.resample,

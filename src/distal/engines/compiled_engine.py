@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 from distal.base.checks import InputError, code_for, instance
 from distal.engines.batch import Batch
 from distal.engines.engine import Engine, imported
-from distal.learners import Learner, dsp
+from distal.learners import Learner
 from distal.learners.chance import Chance
 from distal.learners.dsp import Rule
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
-from distal.learners.genes import Decoded
+from distal.learners.genes import changes_of, columns
 from distal.learners.hebbian import MINUS, PLUS
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.settings import Settings
@@ -78,36 +77,23 @@ class PackedLearners(NamedTuple):
     resample: int  # draw fresh weights every so many episodes; 0: never
 
 
-def columns(batch: Batch, *names: str) -> NDArray[np.float32]:
-    """Return some numbers of each learner, (learners, names)."""
-    learners = batch.learners
-    if isinstance(learners, Decoded):
-        found = learners.numbers[:, [batch.kind.names.index(name) for name in names]]
-    else:
-        found = np.array(list(map(attrgetter(*names), learners)), np.float64).reshape(-1, len(names))
-    return np.ascontiguousarray(found, np.float32)
-
-
 def packed_learners(batch: Batch) -> PackedLearners:
     """Return the learners of a batch that a compiled engine supports."""
-    kind, resample = batch.kind, batch.resample or 0
+    kind, learners, resample = batch.kind, batch.learners, batch.resample or 0
     if kind is Rule:
-        if isinstance(batch.learners, Decoded):
-            changes = batch.learners.discrete
-        else:
-            changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], batch.learners)], np.int8)
-        return PackedLearners(False, columns(batch, *dsp.NUMBERS), changes.reshape(-1, 16, 2), resample)
+        changes = changes_of(learners).reshape(-1, 16, 2)
+        return PackedLearners(False, columns(learners, *Rule.names), changes, resample)
     if kind is Eligibility:
-        numbers = columns(batch, "eta", "eta", "alpha_h", "alpha_o")  # without θ, whose place is unused
-        return PackedLearners(False, numbers, columns(batch, *MINUS, *PLUS).reshape(-1, 2, 4), resample)
-    scales = columns(batch, "alpha_h", "alpha_o")
+        numbers = columns(learners, "eta", "eta", "alpha_h", "alpha_o")  # without θ, whose place is unused
+        return PackedLearners(False, numbers, columns(learners, *MINUS, *PLUS).reshape(-1, 2, 4), resample)
+    scales = columns(learners, "alpha_h", "alpha_o")
     sigma, factor = np.zeros((len(scales), 1), np.float32), np.ones(len(scales), np.float32)
     if kind is Chance:  # a climb that starts over in every episode, so that its σ is never used
         resample = 1
     else:
-        sigma = columns(batch, "sigma")
+        sigma = columns(learners, "sigma")
     if kind is EvolutionStrategy:
-        factor = columns(batch, "factor").ravel()
+        factor = columns(learners, "factor").ravel()
     return PackedLearners(True, np.hstack([sigma, scales]), factor, resample)
 
 

@@ -39,8 +39,8 @@ class Asked(NamedTuple):
     ) -> Asked:
         """Check what a caller asks for."""
         return cls(
-            flag("keep_weights", keep_weights), flag("keep_ep", keep_ep), checked_workers(workers),
-            function("progress", progress),
+            keep_weights=flag("keep_weights", keep_weights), keep_ep=flag("keep_ep", keep_ep),
+            progress=function("progress", progress), workers=checked_workers(workers),
         )  # fmt: skip
 
 

@@ -65,10 +65,7 @@ def cost(task: Task[Any], settings: Settings, engine: str | None = None) -> floa
 def seconds(episodes: int, learner: str, runner: Runner) -> float:
     """Return about how long episodes of the paper's maze and network take.
 
-    Args:
-        episodes: How many.
-        learner: The word for the kind; one that is not ours is taken to be as fast as "dsp".
-        runner: The engine, and how many do its work.
+    A kind of learner that is not ours is taken to be as fast as "dsp".
     """
     paces = MICROSECONDS.get(runner.engine, MICROSECONDS["reference"])
     return episodes * paces.get(learner, paces["dsp"]) * 1e-6 / _workers(runner)
@@ -85,10 +82,7 @@ def _workers(runner: Runner) -> int:
 def expected(batch: Batch, episodes: int, runner: Runner) -> float:
     """Estimate the time of episodes like the ones of a batch; measure it if it is long and unknown.
 
-    Args:
-        batch: A batch of such trials.
-        episodes: How many episodes.
-        runner: Runs them, and is suited for the batch.
+    The runner is suited for the batch.
     """
     known = seconds(episodes, batch.kind.kind, runner) * cost(batch.task, batch.settings, runner.engine)
     if runner.engine in _KEPT or known < _WORTH:

@@ -18,7 +18,9 @@ from typing import Any
 from distal.base import ctrl_c
 from distal.base.memory import available_cores
 from distal.engines.batch import Batch
+from distal.tasks.gym import EnvTask
 
+_WORTH = 2.0  # seconds of an environment's own steps that are worth the start of processes
 _WATCH = 1.0  # seconds between looks at whether the parent is still there
 _CLOSING = 2.0  # seconds at most
 _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
@@ -27,13 +29,11 @@ _pools: list[ProcessPoolExecutor] = []  # those that have not been stopped
 def processes_for(batch: Batch, workers: int | None, worth: int) -> int:
     """Return how many processes should run a batch: by default one per core, where that is worth it.
 
-    Args:
-        batch: The trials.
-        workers: How many were asked for; None if nobody did.
-        worth: The steps that are worth the start of processes.
+    `worth` is how many steps are worth the start of processes, unless those of an environment take long.
     """
     work = len(batch) * batch.episodes * batch.settings.steps
-    if workers is None and (work < worth or len(batch) == 1 or not _travels(batch)):
+    slow = isinstance(batch.task, EnvTask) and work * batch.task.step_seconds > _WORTH
+    if workers is None and ((work < worth and not slow) or len(batch) == 1 or not _travels(batch)):
         return 1
     return min(workers or available_cores(), len(batch))
 

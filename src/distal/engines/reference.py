@@ -36,17 +36,7 @@ def episodes(batch: Batch, trial: int) -> Iterator[Episode[Any]]:
 
 
 def run_trial(batch: Batch, trial: int, progress: Progress | None) -> tuple[EPs, Weights, int, int]:
-    """Run one trial.
-
-    Args:
-        batch: The batch.
-        trial: Which of its trials.
-        progress: Told of every episode.
-
-    Returns:
-        Every EP, the first best weights of its last phase, how many episodes were cut off, and the
-        steps of all.
-    """
+    """Run one trial; return EPs, the first best weights of the last phase, episodes cut off, and steps."""
     ep, cut, steps = np.empty(batch.episodes, _eps(batch)), 0, 0
     best: Episode[Any] | None = None
     for index, episode in enumerate(_named_episodes(batch, trial)):

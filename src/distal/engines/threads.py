@@ -16,21 +16,14 @@ def run_in_threads(
     stop: Callable[[], None],
     poll: float,
 ) -> None:
-    """Do all jobs in a number of threads, which take one job after another.
+    """Do all jobs in a number of threads, which take one job after another; raise what any of them raises.
 
     Ctrl-C must neither hang nor lose anything. The locks of `threading` and `concurrent.futures` can
     stay locked if it comes between two of their lines, and whoever wants them next waits for ever; so
     nothing here has a lock but queues, whose are not Python's.
 
-    Args:
-        jobs: The work.
-        threads: How many threads.
-        watch: Called now and then, in the thread that called this.
-        stop: Called when a job, `watch` or Ctrl-C has raised something; makes jobs end soon.
-        poll: Seconds between two calls of `watch`, at most.
-
-    Raises:
-        BaseException: What a job, `watch` or Ctrl-C raised, when all threads have ended.
+    `watch` is called in this thread, every `poll` seconds at the latest. When a job, `watch` or Ctrl-C raises
+    something, `stop` has to make jobs end soon; it is raised when all threads have ended.
     """
     todo: SimpleQueue[Callable[[], None]] = SimpleQueue()
     for job in jobs:

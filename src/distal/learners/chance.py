@@ -13,8 +13,6 @@ from distal.learners.learner import Learner, Memory, Trial
 from distal.networks.episode import Episode
 from distal.networks.network import Network
 
-NUMBERS = ("alpha_h", "alpha_o")
-
 
 @dataclass(frozen=True)
 class Chance(Learner):
@@ -39,7 +37,7 @@ class Chance(Learner):
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-chance"
     compiled: ClassVar[str | None] = "distal.learners.compiled_chance"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
+    names: ClassVar[tuple[str, ...]] = ("alpha_h", "alpha_o")
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

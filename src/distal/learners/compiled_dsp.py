@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from distal.learners.compiled_counts import STEPS, Counts, add_up, begin_counts, make_counts, note
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
-from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_learner import CompiledLearner, forget, heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.dsp import NUMBERS, Rule
-from distal.learners.genes import Decoded
+from distal.learners.genes import changes_of, columns
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import called, inlined
 from distal.model.compiled_traces import threshold
 from distal.model.lanes import convert, load8, pointer, reinterpret, select, splat8, store
 from distal.networks.compiled_network import with_room
 from distal.networks.network import Network
-
-ETA, THETA = NUMBERS.index("eta"), NUMBERS.index("theta")
 
 
 class Rules(NamedTuple):
@@ -44,16 +40,11 @@ class DspState(NamedTuple):
 
 def packed(learners: Sequence[Learner]) -> Rules:
     """Return rules as arrays."""
-    if isinstance(learners, Decoded):
-        changes = learners.discrete
-    else:
-        changes = np.array([rule.delta_w for rule in cast(Sequence[Rule], learners)], np.int8)
-    numbers = numbers_of(learners).astype(np.float32)
     places = np.arange(0, 32, 2).astype(np.uint32)
-    codes = (changes.reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
+    codes = (changes_of(learners).reshape(-1, 16, 2) + 1).astype(np.uint32) << places[:, None]
     return Rules(
-        np.ascontiguousarray(numbers[:, ETA]),
-        np.ascontiguousarray(numbers[:, THETA]),
+        columns(learners, "eta").ravel(),
+        columns(learners, "theta").ravel(),
         np.ascontiguousarray(np.bitwise_or.reduce(codes, axis=1)),
     )
 
@@ -65,12 +56,6 @@ def make(network: Network) -> DspState:
     for own, mask in zip(exists, network.synapses(), strict=True):
         own[:, : len(mask)] = mask.T
     return DspState(hidden, output, exists[0], exists[1], np.zeros(1), np.zeros(1, np.bool_))
-
-
-@inlined
-def fresh(state, learners, running):
-    """Forget the EP of the episode before."""
-    state.known[0] = False
 
 
 @inlined
@@ -131,4 +116,4 @@ def update(state, learners, running):
     normalise(running)
 
 
-compiled = CompiledLearner(packed, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, forget, begin, step, update)

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
-from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_learner import CompiledLearner, forget, heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.hebbian import COEFFICIENTS, PLUS
+from distal.learners.genes import columns
+from distal.learners.hebbian import COEFFICIENTS
 from distal.learners.learner import Learner
 from distal.learners.neuron_centric import NeuronCentric
 from distal.model.compiled_draws import F0, F1, called, inlined
@@ -43,18 +43,17 @@ class EligibilityState(NamedTuple):
 
 def packed(learners: Sequence[Learner]) -> Coefficients:
     """Return the coefficients and numbers of learners."""
-    kind = type(learners[0])
-    numbers, names = numbers_of(learners), kind.names
-    if issubclass(kind, NeuronCentric):
-        rows = [np.array(one.coefficients) for one in learners if isinstance(one, NeuronCentric)]
+    rows = [np.array(one.coefficients) for one in learners if isinstance(one, NeuronCentric)]
+    if rows:
         neurons = max(map(len, rows))
         own = np.stack([np.broadcast_to(each, (neurons, len(COEFFICIENTS))) for each in rows])
     else:
-        own = numbers[:, None, : len(COEFFICIENTS)]
-    plus, minus = own[..., : len(PLUS)], own[..., len(PLUS) :]
+        own = columns(learners, *COEFFICIENTS)[:, None]
+    plus, minus = np.split(own, 2, axis=-1)
     return Coefficients(
         np.ascontiguousarray(np.stack([minus, plus], axis=2), np.float32),
-        *(np.ascontiguousarray(numbers[:, names.index(name)], np.float32) for name in ("decay", "eta")),
+        columns(learners, "decay").ravel(),
+        columns(learners, "eta").ravel(),
     )
 
 
@@ -65,12 +64,6 @@ def make(network: Network) -> EligibilityState:
     sizes = *rows, into_hidden, into_output, hidden, outputs, 1
     state = [*(with_room(size) for size in sizes), np.zeros(1), np.zeros(1, np.bool_)]
     return EligibilityState(*state)
-
-
-@inlined
-def fresh(state, learners, running):
-    """Forget the EP of the episode before."""
-    state.known[0] = False
 
 
 @inlined
@@ -142,4 +135,4 @@ def update(state, learners, running):
     normalise(running)
 
 
-compiled = CompiledLearner(packed, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, forget, begin, step, update)

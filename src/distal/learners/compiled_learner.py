@@ -8,8 +8,6 @@ network (traces, best weights, anything of 32 or 64 bits), `learners`, all learn
 and the EP.
 
     compiled = CompiledLearner(packed, make, fresh, begin, step, update)
-
-A function that has nothing to do is `nothing`.
 """
 
 from __future__ import annotations
@@ -19,17 +17,33 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from distal.learners.genes import Decoded
 from distal.learners.learner import Learner
 from distal.model.compiled_draws import inlined
+from distal.networks.compiled_network import REWARD
 from distal.networks.network import Network
 
 
 @inlined
 def nothing(state, learners, running):
     """Do nothing."""
+
+
+@inlined
+def forget(state, learners, running):
+    """Forget that there was an episode before, with these weights: `state.known` says whether there was."""
+    state.known[0] = False
+
+
+@inlined
+def heard(state, running):
+    """Return whether m is +1 as the learner hears it (`modulation`), and keep the EP in `state.previous`."""
+    now = running.now[0]
+    plus = not state.known[0] or now.ep < state.previous[0]
+    if not plus:
+        plus = now.ep == state.previous[0] and running.codes.m_ties == REWARD
+    state.previous[0], state.known[0] = now.ep, True
+    return plus != (now.opposite != 0)
 
 
 @inlined
@@ -42,6 +56,16 @@ class Nothing(NamedTuple):
     """The arrays of a learner that needs none; Numba has no empty ones."""
 
     none: Any = np.zeros(1, np.uint8)
+
+
+def none_packed(learners: Sequence[Learner]) -> Nothing:
+    """Return nothing: the networks take all that there is of the numbers."""
+    return Nothing()
+
+
+def none_kept(network: Network) -> Nothing:
+    """Return nothing: the learner remembers nothing."""
+    return Nothing()
 
 
 @dataclass(frozen=True)
@@ -59,17 +83,10 @@ class CompiledLearner:
         began: began(state, running): the weights with which the episode began, if they change within it.
     """
 
-    packed: Callable[[Sequence[Learner]], Any]
-    make: Callable[[Network], Any]
+    packed: Callable[[Sequence[Learner]], Any] = none_packed
+    make: Callable[[Network], Any] = none_kept
     fresh: Callable[..., Any] = nothing
     begin: Callable[..., Any] = nothing
     step: Callable[..., Any] = nothing
     update: Callable[..., Any] = nothing
     began: Callable[..., Any] = unchanged
-
-
-def numbers_of(learners: Sequence[Learner]) -> NDArray[np.float64]:
-    """Return the numbers of learners of one kind, (learners, numbers), in the order of `names`."""
-    if isinstance(learners, Decoded):
-        return learners.numbers
-    return np.array([list(one.numbers.values()) for one in learners], np.float64).reshape(len(learners), -1)

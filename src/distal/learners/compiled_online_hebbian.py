@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
-from distal.learners.compiled_modulation import heard
+from distal.learners.compiled_learner import CompiledLearner, heard
 from distal.learners.compiled_normalisation import normalise
-from distal.learners.hebbian import COEFFICIENTS, PLUS
+from distal.learners.genes import columns
+from distal.learners.hebbian import MINUS, PLUS
 from distal.learners.learner import Learner
-from distal.learners.online_hebbian import NUMBERS
 from distal.model.compiled_draws import called, inlined
 from distal.model.lanes import load8, pointer, select, splat8, store
 from distal.networks.compiled_network import copy_rows, first_lanes, with_room
@@ -42,10 +41,8 @@ class OnlineState(NamedTuple):
 
 def packed(learners: Sequence[Learner]) -> OnlineCoefficients:
     """Return the coefficients and learning rates of learners."""
-    numbers = numbers_of(learners).astype(np.float32)
-    plus, minus = np.split(numbers[:, : len(COEFFICIENTS)], [len(PLUS)], axis=1)
-    eta = np.ascontiguousarray(numbers[:, NUMBERS.index("eta")])
-    return OnlineCoefficients(np.ascontiguousarray(np.stack([minus, plus], axis=1)), eta)
+    coefficients = columns(learners, *MINUS, *PLUS).reshape(-1, 2, len(PLUS))
+    return OnlineCoefficients(coefficients, columns(learners, "eta").ravel())
 
 
 def make(network: Network) -> OnlineState:

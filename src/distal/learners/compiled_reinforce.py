@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner, forget
+from distal.learners.genes import numbers_of
 from distal.learners.learner import Learner
-from distal.learners.reinforce import NUMBERS
 from distal.model.compiled_draws import F0, F1, inlined
 from distal.networks.compiled_network import clear_rows, with_room
 from distal.networks.compiled_softmax import softmax
@@ -35,10 +35,7 @@ class ReinforceState(NamedTuple):
 
 def packed(learners: Sequence[Learner]) -> LearningRates:
     """Return the learning rates and the rates of the baselines."""
-    numbers = numbers_of(learners)
-    return LearningRates(
-        *(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in LearningRates._fields)
-    )
+    return LearningRates(*map(np.ascontiguousarray, numbers_of(learners, *LearningRates._fields).T))
 
 
 def make(network: Network) -> ReinforceState:
@@ -46,12 +43,6 @@ def make(network: Network) -> ReinforceState:
     outputs, columns = network.shapes[1]
     one = np.zeros(1), np.zeros(1), np.zeros(1, np.bool_)
     return ReinforceState(np.zeros((columns, outputs), np.float32), with_room(outputs), *one)
-
-
-@inlined
-def fresh(state, learners, running):
-    """Forget what is usual."""
-    state.known[0] = False
 
 
 @inlined
@@ -102,4 +93,4 @@ def update(state, learners, running):
             running.output[p, o] += factor * state.gradient[p, o]
 
 
-compiled = CompiledLearner(packed, make, fresh, begin, step, update)
+compiled = CompiledLearner(packed, make, forget, begin, step, update)

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from distal.learners.compiled_evolution_strategy import LARGEST, SMALLEST
-from distal.learners.compiled_hill_climbing import perturbation
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
+from distal.learners.compiled_climbing import LARGEST, SMALLEST, perturbation
+from distal.learners.compiled_learner import CompiledLearner
+from distal.learners.genes import columns
 from distal.learners.learner import Learner
-from distal.learners.separable_cma import NUMBERS, Constants, constants
+from distal.learners.separable_cma import Constants, constants
 from distal.model.compiled_draws import F0, F1, called, inlined
 from distal.model.lanes import lane, splat8
 from distal.networks.compiled_logistic import power8
 from distal.networks.compiled_network import copy_rows
 from distal.networks.network import Network
 
-SIGMA = NUMBERS.index("sigma")
 # The places of numbers in `CmaState.constants`; the first two of `Constants` are no such numbers.
 STEP_RATE, STEP_GAIN, DAMPING, RATE, GAIN, RANK_ONE, RANK_MU, STALLED, LENGTH, LONGEST = range(10)
 
@@ -59,7 +58,7 @@ class CmaState(NamedTuple):
 
 def packed(learners: Sequence[Learner]) -> Deviations:
     """Return the first scales of the noise."""
-    return Deviations(np.ascontiguousarray(numbers_of(learners)[:, SIGMA], np.float32))
+    return Deviations(columns(learners, "sigma").ravel())
 
 
 def make(network: Network) -> CmaState:

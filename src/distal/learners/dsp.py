@@ -24,7 +24,7 @@ from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model import traces
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
+from distal.networks.network import Network, Weights, added
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,13 +65,8 @@ def changed(
     network: Network, weights: Weights, rule: Rule, rows: tuple[NDArray[np.int32], NDArray[np.int32]]
 ) -> Weights:
     """Return w' = w + η Δw for every synapse, Δw being what the rule says for its row."""
-    delta_w = np.array(rule.delta_w, np.float32)
-    eta = np.float32(rule.eta)
-    exists = network.synapses()
-    return network.weights(
-        hidden=weights.hidden + np.where(exists[0], eta * delta_w[rows[0]], np.float32(0)),
-        output=weights.output + np.where(exists[1], eta * delta_w[rows[1]], np.float32(0)),
-    )
+    change = np.float32(rule.eta) * np.array(rule.delta_w, np.float32)
+    return added(network, weights, change[rows[0]], change[rows[1]])
 
 
 @dataclass(frozen=True)

@@ -18,15 +18,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.hebbian import COEFFICIENTS, Hebbian
 from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
-
-NUMBERS = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+from distal.networks.network import Network, Weights, added
 
 
 class Traces(NamedTuple):
@@ -127,8 +125,8 @@ class Eligibility(Hebbian):
     kind: ClassVar[str] = "eligibility"
     label: ClassVar[str] = "eligibility traces"
     file_format: ClassVar[str] = "distal-eligibility"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "decay", "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_eligibility"
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -61,7 +61,7 @@ class EvolutionStrategy(Learner):
     names: ClassVar[tuple[str, ...]] = NUMBERS
     ranges = {"factor": (1.0, 2.0)}  # noqa: RUF012 - declared in Learner
     genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
-    compiled: ClassVar[str | None] = "distal.learners.compiled_evolution_strategy"
+    compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

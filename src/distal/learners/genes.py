@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import overload
+from operator import attrgetter
+from typing import cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,6 +84,25 @@ class Decoded(Sequence[Learner]):
     def rows(self, chosen: slice | NDArray[np.int32]) -> Decoded:
         """Return the learners of some rows."""
         return Decoded(self.kind, self.discrete[chosen], self.continuous[chosen])
+
+
+def numbers_of(learners: Sequence[Learner], *names: str) -> NDArray[np.float64]:
+    """Return some numbers of learners of one kind, (learners, names)."""
+    if isinstance(learners, Decoded):
+        return learners.numbers[:, [learners.kind.names.index(name) for name in names]]
+    return np.array(list(map(attrgetter(*names), learners)), np.float64).reshape(-1, len(names))
+
+
+def columns(learners: Sequence[Learner], *names: str) -> NDArray[np.float32]:
+    """Return some numbers of learners of one kind as 32-bit floats, (learners, names)."""
+    return np.ascontiguousarray(numbers_of(learners, *names), np.float32)
+
+
+def changes_of(rules: Sequence[Learner]) -> NDArray[np.int8]:
+    """Return the changes of DSP rules, (rules, 32)."""
+    if isinstance(rules, Decoded):
+        return rules.discrete
+    return np.array([rule.delta_w for rule in cast(Sequence[Rule], rules)], np.int8)
 
 
 def genes_of(learner: Learner) -> tuple[float, ...]:

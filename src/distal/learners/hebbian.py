@@ -9,22 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.learners.learner import Learner
-from distal.networks.network import Network, Weights
 
 PLUS = ("a_plus", "b_plus", "c_plus", "d_plus")  # A, B, C, D where m = +1
 MINUS = ("a_minus", "b_minus", "c_minus", "d_minus")  # … where m = −1
 COEFFICIENTS = (*PLUS, *MINUS)
-
-
-def added(
-    network: Network, weights: Weights, hidden: NDArray[np.float32], output: NDArray[np.float32]
-) -> Weights:
-    """Add a change to every synapse, and none where there is no synapse."""
-    exists, none = network.synapses(), np.float32(0)
-    return network.weights(
-        hidden=weights.hidden + np.where(exists[0], hidden, none),
-        output=weights.output + np.where(exists[1], output, none),
-    )
 
 
 @dataclass(frozen=True)

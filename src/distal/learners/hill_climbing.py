@@ -16,8 +16,6 @@ from distal.learners.learner import Learner, Memory, Trial, flipped
 from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights
 
-NUMBERS = ("sigma", "alpha_h", "alpha_o")
-
 
 def perturbed(network: Network, best: Weights, sigma: np.float32, seed: int, episode: int) -> Weights:
     """Return best + σ N(0, 1), with a deviate of its own for every synapse in every episode."""
@@ -49,9 +47,9 @@ class HillClimbing(Learner):
     key: ClassVar[str] = "hill_climbing"
     bare: ClassVar[bool] = True
     file_format: ClassVar[str] = "distal-climber"
-    compiled: ClassVar[str | None] = "distal.learners.compiled_hill_climbing"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    compiled: ClassVar[str | None] = "distal.learners.compiled_climbing"
+    names: ClassVar[tuple[str, ...]] = ("sigma", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 
     def update(self, network: Network, trial: Trial, memory: Memory, episode: Episode[Any]) -> Memory:

@@ -15,15 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from distal.learners.hebbian import COEFFICIENTS, Hebbian, added
+from distal.learners.hebbian import COEFFICIENTS, Hebbian
 from distal.learners.learner import Memory, Trial
 from distal.learners.modulation import heard
 from distal.learners.normalisation import normalised
 from distal.model.traces import Activations
 from distal.networks.episode import Episode
-from distal.networks.network import Network, Weights
-
-NUMBERS = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+from distal.networks.network import Network, Weights, added
 
 
 def hebbian(pre: Activations, post: Activations, coefficients: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -59,8 +57,8 @@ class OnlineHebbian(Hebbian):
     kind: ClassVar[str] = "online"
     label: ClassVar[str] = "online Hebbian learning"
     file_format: ClassVar[str] = "distal-online"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = (*COEFFICIENTS, "eta", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_online_hebbian"
     within: ClassVar[bool] = True
 

@@ -25,8 +25,6 @@ from distal.networks.episode import Episode
 from distal.networks.network import Network, ordered_sum
 from distal.networks.softmax import softmax
 
-NUMBERS = ("eta", "rate", "alpha_h", "alpha_o")
-
 
 def gradient(network: Network, episode: Episode[Any]) -> NDArray[np.float32]:
     """Return the gradient of the log-probability of all actions, by the weights into the outputs."""
@@ -44,7 +42,7 @@ class Reinforce(Learner):
     """The parameters of REINFORCE.
 
     Args:
-        eta: The learning rate, in [0, 1].
+        eta: The learning rate, in [0, 0.1]; a gradient is a sum over all steps.
         rate: How fast the baseline and the usual distance follow the EPs, in [0, 1]; with 1 the baseline is
             the EP of the episode before.
         alpha_h: The scale of recurrent sums in the network, in [0, 1].
@@ -64,8 +62,9 @@ class Reinforce(Learner):
     kind: ClassVar[str] = "reinforce"
     label: ClassVar[str] = "REINFORCE"
     file_format: ClassVar[str] = "distal-reinforce"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = ("eta", "rate", "alpha_h", "alpha_o")
+    ranges = {"eta": (0.0, 0.1)}  # noqa: RUF012 - declared in Learner
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_reinforce"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
     needs: ClassVar[str | None] = SOFTMAX

@@ -28,7 +28,6 @@ from distal.networks.episode import Episode
 from distal.networks.network import Network, Weights, ordered_sum
 from distal.networks.recurrent import falling
 
-NUMBERS = ("sigma", "alpha_h", "alpha_o")
 _Vector = NDArray[np.float32]
 
 
@@ -176,8 +175,8 @@ class SeparableCMA(Learner):
     kind: ClassVar[str] = "cma"
     label: ClassVar[str] = "CMA-ES"
     file_format: ClassVar[str] = "distal-cma"
-    names: ClassVar[tuple[str, ...]] = NUMBERS
-    genes: ClassVar[tuple[int, int] | None] = (0, len(NUMBERS))
+    names: ClassVar[tuple[str, ...]] = ("sigma", "alpha_h", "alpha_o")
+    genes: ClassVar[tuple[int, int] | None] = (0, len(names))
     compiled: ClassVar[str | None] = "distal.learners.compiled_separable_cma"
     ignores: ClassVar[tuple[str, ...]] = ("m_ties", "trace_pre", "normalise")
 

@@ -20,32 +20,10 @@ from distal.base import plugins
 from distal.base.checks import InputError, integer, shown, suggestion
 from distal.base.frozen import made
 from distal.learners.chance import Chance
-from distal.learners.dsp import NUMBERS, ROWS, Rule
+from distal.learners.dsp import NUMBERS, Rule
 from distal.learners.learner import Learner
 from distal.learners.registry import DEFAULTS, KINDS, OURS, class_names, load_learner
 from distal.networks.recurrent import Recurrent
-
-__all__ = [
-    "NUMBERS",
-    "ROWS",
-    "SHIPPED",
-    "Rule",
-    "champion_record",
-    "champion_rules",
-    "chance_for",
-    "evolved_beside_chance",
-    "evolved_fitness",
-    "evolved_rules",
-    "find_learner",
-    "find_rule",
-    "is_there",
-    "name_of",
-    "published_fitness",
-    "published_rule",
-    "published_rules",
-    "shipped_names",
-    "shipped_rules",
-]
 
 
 def published_rule(number: int) -> Rule:

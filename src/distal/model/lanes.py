@@ -61,45 +61,55 @@ _OPERATORS: dict[Any, tuple[str | None, str | None]] = {
 _COMPARISONS = {operator.gt: ">", operator.eq: "=="}
 
 
-def _define_operator(function: Any, names: tuple[str | None, str | None]) -> None:
+def _define(function: Any, result: Any, build: Any) -> None:
+    """Define an operator of two vectors of one type: the type of its result, and what builds it."""
+
     @infer_global(function)
     class _Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             if len(args) == 2 and isinstance(args[0], Lanes) and args[0] == args[1]:
-                return signature(args[0], args[0], args[0])
+                return signature(result(args[0]), args[0], args[0])
             return None
 
     @lower_builtin(function, Lanes, Lanes)
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        lanes = sig.return_type
-        name = names[0] if lanes.is_float else names[1]
+        return build(builder, sig.args[0], *args)
+
+
+def _define_operator(function: Any, of_floats: str | None, of_integers: str | None) -> None:
+    def build(builder: Any, lanes: Lanes, *args: Any) -> Any:
+        name = of_floats if lanes.is_float else of_integers
         if name == "shift right":
             name = "ashr" if lanes.dtype.signed else "lshr"
         if name is None:
             raise TypeError(f"{function.__name__} is not defined for {lanes}")
         return getattr(builder, name)(*args)
 
+    _define(function, lambda lanes: lanes, build)
+
 
 def _define_comparison(function: Any, symbol: str) -> None:
-    @infer_global(function)
-    class _Template(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == 2 and isinstance(args[0], Lanes) and args[0] == args[1]:
-                return signature(Lanes(types.boolean, args[0].n), args[0], args[0])
-            return None
-
-    @lower_builtin(function, Lanes, Lanes)
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        lanes = sig.args[0]
+    def build(builder: Any, lanes: Lanes, *args: Any) -> Any:
         if lanes.is_float:
             return builder.fcmp_ordered(symbol, *args)
         return (builder.icmp_signed if lanes.dtype.signed else builder.icmp_unsigned)(symbol, *args)
 
+    _define(function, lambda lanes: Lanes(types.boolean, lanes.n), build)
+
 
 for _function, _names in _OPERATORS.items():
-    _define_operator(_function, _names)
+    _define_operator(_function, *_names)
 for _function, _symbol in _COMPARISONS.items():
     _define_comparison(_function, _symbol)
+
+
+def _code(build: Any) -> Any:
+    """Return what Numba asks of an intrinsic, from a function of LLVM's builder and the arguments."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return build(builder, *args)
+
+    return generate
 
 
 @intrinsic
@@ -121,24 +131,26 @@ def _at(builder: Any, llvm: Any, start: Any, index: Any) -> Any:
     return builder.bitcast(builder.gep(start, [index]), llvm.as_pointer())
 
 
+def _loading(lanes: Lanes) -> Any:
+    def build(builder: Any, start: Any, index: Any, *_: Any) -> Any:
+        loaded = builder.load(_at(builder, lanes.llvm, start, index))
+        loaded.align = lanes.dtype.bitwidth // 8
+        return loaded
+
+    return _code(build)
+
+
 def _load(n: int) -> Any:
     @intrinsic
     def load(typing_context: Any, start: Any, index: Any) -> Any:
         lanes = Lanes(start.dtype, n)
-
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            loaded = builder.load(_at(builder, lanes.llvm, *args))
-            loaded.align = start.dtype.bitwidth // 8
-            return loaded
-
-        return lanes(start, types.int64), generate
+        return lanes(start, types.int64), _loading(lanes)
 
     return load
 
 
 load8 = _load(8)  # load8(pointer, index): eight neighbouring elements
 load4 = _load(4)
-load16 = _load(16)
 load32 = _load(32)
 
 
@@ -146,13 +158,7 @@ load32 = _load(32)
 def load_row(typing_context: Any, start: Any, index: Any, row: Any) -> Any:
     """load_row(pointer, index, row): as many neighbouring elements as the tuple `row` is long."""
     lanes = Lanes(start.dtype, len(row))
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        loaded = builder.load(_at(builder, lanes.llvm, *args[:2]))
-        loaded.align = start.dtype.bitwidth // 8
-        return loaded
-
-    return lanes(start, types.int64, row), generate
+    return lanes(start, types.int64, row), _loading(lanes)
 
 
 @intrinsic
@@ -170,35 +176,31 @@ def store(typing_context: Any, start: Any, index: Any, value: Any) -> Any:
 def iota8(typing_context: Any) -> Any:
     """iota8(): 0, 1, … 7."""
     lanes = Lanes(types.uint32, 8)
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return ir.Constant(lanes.llvm, list(range(8)))
-
-    return lanes(), generate
+    return lanes(), _code(lambda builder: ir.Constant(lanes.llvm, list(range(8))))
 
 
-def _spread(builder: Any, lanes: Lanes, value: Any) -> Any:
-    """Return a vector with one number in all lanes."""
-    single = builder.insert_element(ir.Constant(lanes.llvm, ir.Undefined), value, _index(0))
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), lanes.n), [0] * lanes.n)
-    return builder.shuffle_vector(single, ir.Constant(lanes.llvm, ir.Undefined), mask)
+def _spreading(lanes: Lanes) -> Any:
+    """Return the code that puts one number into all lanes."""
+
+    def build(builder: Any, value: Any, *_: Any) -> Any:
+        nothing, first = ir.Constant(lanes.llvm, ir.Undefined), ir.Constant(ir.IntType(32), 0)
+        single = builder.insert_element(nothing, value, first)
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), lanes.n), [0] * lanes.n)
+        return builder.shuffle_vector(single, nothing, mask)
+
+    return _code(build)
 
 
 def _splat(n: int) -> Any:
     @intrinsic
     def splat(typing_context: Any, value: Any) -> Any:
         lanes = Lanes(value, n)
-
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return _spread(builder, lanes, args[0])
-
-        return lanes(value), generate
+        return lanes(value), _spreading(lanes)
 
     return splat
 
 
 splat8 = _splat(8)  # splat8(number): the number in all lanes
-splat16 = _splat(16)
 splat32 = _splat(32)
 
 
@@ -206,25 +208,13 @@ splat32 = _splat(32)
 def splat_like(typing_context: Any, value: Any, vector: Any) -> Any:
     """splat_like(number, vector): the number in as many lanes as the vector, or the tuple, has."""
     lanes = Lanes(value, vector.n if isinstance(vector, Lanes) else len(vector))
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _spread(builder, lanes, args[0])
-
-    return lanes(value, vector), generate
-
-
-def _index(k: int) -> Any:
-    return ir.Constant(ir.IntType(32), k)
+    return lanes(value, vector), _spreading(lanes)
 
 
 @intrinsic
 def lane(typing_context: Any, vector: Any, index: Any) -> Any:
     """lane(vector, k): the number in lane k."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.extract_element(*args)
-
-    return vector.dtype(vector, types.int64), generate
+    return vector.dtype(vector, types.int64), _code(lambda builder, *args: builder.extract_element(*args))
 
 
 @intrinsic
@@ -232,14 +222,14 @@ def convert(typing_context: Any, vector: Any, dtype: Any) -> Any:
     """convert(vector, dtype): each lane as another kind of number."""
     result = Lanes(dtype.dtype, vector.n)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def build(builder: Any, given: Any, _: Any) -> Any:
         if result.is_float:
-            return (builder.sitofp if vector.dtype.signed else builder.uitofp)(args[0], result.llvm)
+            return (builder.sitofp if vector.dtype.signed else builder.uitofp)(given, result.llvm)
         if result.dtype.bitwidth < vector.dtype.bitwidth:
-            return builder.trunc(args[0], result.llvm)
-        return (builder.sext if vector.dtype.signed else builder.zext)(args[0], result.llvm)
+            return builder.trunc(given, result.llvm)
+        return (builder.sext if vector.dtype.signed else builder.zext)(given, result.llvm)
 
-    return result(vector, dtype), generate
+    return result(vector, dtype), _code(build)
 
 
 @intrinsic
@@ -247,30 +237,26 @@ def reinterpret(typing_context: Any, vector: Any, dtype: Any) -> Any:
     """reinterpret(vector, dtype): the same bits, read as numbers of equal width."""
     result = Lanes(dtype.dtype, vector.n)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[0] if result.llvm == vector.llvm else builder.bitcast(args[0], result.llvm)
+    def build(builder: Any, given: Any, _: Any) -> Any:
+        return given if result.llvm == vector.llvm else builder.bitcast(given, result.llvm)
 
-    return result(vector, dtype), generate
+    return result(vector, dtype), _code(build)
 
 
 @intrinsic
 def select(typing_context: Any, mask: Any, yes: Any, no: Any) -> Any:
     """select(mask, yes, no): lane by lane, yes where the mask is true."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(*args)
-
-    return yes(mask, yes, no), generate
+    return yes(mask, yes, no), _code(lambda builder, *args: builder.select(*args))
 
 
 @intrinsic
 def mask_bits(typing_context: Any, mask: Any) -> Any:
     """mask_bits(mask): the truth values as an integer, lane 0 in bit 0."""
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.zext(builder.bitcast(args[0], ir.IntType(mask.n)), ir.IntType(64))
+    def build(builder: Any, given: Any) -> Any:
+        return builder.zext(builder.bitcast(given, ir.IntType(mask.n)), ir.IntType(64))
 
-    return types.uint64(mask), generate
+    return types.uint64(mask), _code(build)
 
 
 def _bits_mask(n: int) -> Any:
@@ -278,58 +264,49 @@ def _bits_mask(n: int) -> Any:
     def bits_mask(typing_context: Any, bits: Any) -> Any:
         result = Lanes(types.boolean, n)
 
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.bitcast(builder.trunc(args[0], ir.IntType(n)), result.llvm)
+        def build(builder: Any, given: Any) -> Any:
+            return builder.bitcast(builder.trunc(given, ir.IntType(n)), result.llvm)
 
-        return result(types.uint64), generate
+        return result(types.uint64), _code(build)
 
     return bits_mask
 
 
 bits_mask8 = _bits_mask(8)  # bits_mask8(bits): truth values from the lowest eight bits of an integer
-bits_mask16 = _bits_mask(16)
 bits_mask32 = _bits_mask(32)
+
+
+def _called(vector: Any, name: str) -> Any:
+    """Return the code that calls a function of LLVM for a vector."""
+    kind = ir.FunctionType(vector.llvm, [vector.llvm])
+
+    def build(builder: Any, given: Any) -> Any:
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), (given,))
+
+    return _code(build)
 
 
 @intrinsic
 def root(typing_context: Any, vector: Any) -> Any:
     """root(vector): the square root of each lane."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        name = f"llvm.sqrt.v{vector.n}f32"
-        kind = ir.FunctionType(vector.llvm, [vector.llvm])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
-
-    return vector(vector), generate
+    return vector(vector), _called(vector, f"llvm.sqrt.v{vector.n}f32")
 
 
 @intrinsic
 def ones(typing_context: Any, vector: Any) -> Any:
     """ones(vector): how many bits of each lane are 1."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        name = f"llvm.ctpop.v{vector.n}i{vector.dtype.bitwidth}"
-        kind = ir.FunctionType(vector.llvm, [vector.llvm])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
-
-    return vector(vector), generate
+    return vector(vector), _called(vector, f"llvm.ctpop.v{vector.n}i{vector.dtype.bitwidth}")
 
 
 @intrinsic
 def lowest_bit(typing_context: Any, bits: Any) -> Any:
     """lowest_bit(bits): the place of the lowest set bit of an integer that is not 0."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
+    always = ir.Constant(ir.IntType(1), 1)
+    return types.int64(types.uint64), _code(lambda builder, given: builder.cttz(given, always))
 
 
 @intrinsic
 def read_now(typing_context: Any, start: Any) -> Any:
     """read_now(pointer): read an integer that another thread may change."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load_atomic(args[0], "monotonic", start.dtype.bitwidth // 8)
-
-    return start.dtype(start), generate
+    size = start.dtype.bitwidth // 8
+    return start.dtype(start), _code(lambda builder, given: builder.load_atomic(given, "monotonic", size))

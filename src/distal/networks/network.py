@@ -292,6 +292,17 @@ def network_for(settings: Settings, inputs: int, outputs: int, numbers: Mapping[
     return kind(inputs, outputs, settings, **scales)
 
 
+def added(
+    network: Network, weights: Weights, hidden: NDArray[np.float32], output: NDArray[np.float32]
+) -> Weights:
+    """Add a change to every synapse, and none where there is no synapse."""
+    exists, none = network.synapses(), np.float32(0)
+    return network.weights(
+        hidden=weights.hidden + np.where(exists[0], hidden, none),
+        output=weights.output + np.where(exists[1], output, none),
+    )
+
+
 def ordered_sum(terms: NDArray[np.float32]) -> NDArray[np.float32]:
     """Sum each row in ascending order of its columns.
 

@@ -52,9 +52,10 @@ def followed(
     """
     since = searches[0].generation
     batch, episodes = example(config), _episodes_since(config, since)
+    fresh = config.fresh_trials * len(config.task.goals)
     with terminal.followed(
         progress, "evolving", episodes, lambda: pace.expected(batch, episodes, runner.suited(batch)),
-        about=config.size, note=lambda: on_workers(runner.executor),
+        about=f"{config.size}, winners on {fresh:,} fresh trials", note=lambda: on_workers(runner.executor),
     ) as shown:  # fmt: skip
         if not isinstance(shown, Shown):
             yield runner, shown

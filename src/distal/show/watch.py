@@ -25,7 +25,7 @@ from distal.learners.chance import Chance
 from distal.learners.dsp import ROWS, Rule
 from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
-from distal.model.settings import Settings, SettingsDict
+from distal.model.settings import SettingsDict
 from distal.networks import LAYERS
 from distal.show.chance import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
@@ -75,9 +75,8 @@ def trials(
     Raises:
         InputError: If an argument is wrong, or the task is not a table.
     """
-    Settings.of(settings, (*inspect.signature(trials).parameters, "progress"))
     world = chosen_task(task, maze)
-    in_force = settings_in(world, settings)
+    in_force = settings_in(world, settings, (*inspect.signature(trials).parameters, "progress"))
     if world.table(in_force) is None:
         why = "" if world.no_table is None else f" ({world.no_table})"
         raise InputError(

@@ -282,7 +282,4 @@ def _how(study: BeyondStudy) -> Sheet:
     """Return the table of how a study was run."""
     command = f"distal beyond --scale {study.scale.name} --seed {study.seed}"
     more = ("evolutions", str(len(study.evolutions))), ("phases where goals move", str(PHASES))
-    sizes = study.scale.to_dict()
-    return run_sheet(
-        command, "beyond", study.version, study.machine, study.seconds, sizes, *more, ("engine", study.engine)
-    )
+    return run_sheet(study, command, "beyond", study.scale.to_dict(), *more, ("engine", study.engine))

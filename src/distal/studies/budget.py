@@ -40,16 +40,10 @@ class Budget:
 
     @classmethod
     def divided(cls, episodes: float, runs: int | None, prize: Prize, judged: Config) -> Budget:
-        """Divide a budget.
+        """Divide a budget; with `runs` None, into as many of the usual length as it allows.
 
-        Args:
-            episodes: The budget.
-            runs: The number of independent runs; as many of the usual length as the budget allows, if None.
-            prize: The measure to be best at, and its search.
-            judged: The final measure of candidates, as a run without generations.
-
-        Raises:
-            InputError: If the budget is too small for the runs and the last race.
+        `judged` is the final measure of candidates, as a run without generations. A budget that is too small
+        for the runs and the last race is refused.
         """
         run = replace(judged, fitness=prize.run_fitness or prize.fitness)
         seed = child_seed(judged.seed, 0, 0, _BREEDING)

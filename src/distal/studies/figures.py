@@ -80,17 +80,7 @@ def render_svg(figure: Figure) -> str:
 def line_and_band(
     axes: Axes, where: ArrayLike, mean: ArrayLike, half: ArrayLike, colour: str, label: str, style: Any = "-"
 ) -> None:
-    """Draw a line and a band around it.
-
-    Args:
-        axes: The panel.
-        where: The points on the horizontal axis.
-        mean: The line.
-        half: Half the height of the band.
-        colour: The role of the colour.
-        label: The entry in the legend.
-        style: The style of the line.
-    """
+    """Draw a line and a band around it, `half` as high above as below."""
     where, mean, half = np.asarray(where), np.asarray(mean), np.asarray(half)
     axes.plot(where, mean, color=LIGHT[colour], linestyle=style, linewidth=1.4, label=label)
     few = np.unique(np.linspace(0, len(mean) - 1, 400).astype(int))  # a band needs no more points
@@ -178,11 +168,8 @@ def legend(
 ) -> None:
     """Explain the lines of all panels once, above them, where no line runs.
 
-    Args:
-        figure: The figure.
-        columns: Of the legend, at most.
-        order: How the entries begin that stand first, in their order; "" stands for all that are not named.
-        more: Further entries.
+    `order` is how the entries begin that stand first; "" stands for all that are not named. `more` are
+    further entries.
     """
     found: dict[str, Any] = {}
     for axes in figure.axes:

@@ -86,18 +86,10 @@ def followed(
     seconds: Callable[[], Mapping[str, float]],
     executor: Executor | None = None,
 ) -> Iterator[Heard]:
-    """Yield the listener of all stages of a plan.
+    """Yield the listener of all stages of a plan, or None.
 
-    Args:
-        progress: The caller's function; `LINES`, from a command; False for nothing; None for a display on
-            the terminal, if there is one.
-        name: The word for the study.
-        plan: All stages.
-        seconds: Estimates how long each stage takes that people see, by its name; called if progress is shown.
-        executor: Where the trials run, if not here.
-
-    Yields:
-        The listener, or None.
+    `progress` is the caller's function; `LINES`, from a command; False for nothing; None for a display on the
+    terminal, if there is one. `seconds` estimates how long each stage takes that people see, by its name.
     """
     given = terminal.checked(progress)
     if given is not LINES and (given is not None or not terminal.on_terminal()):

@@ -12,7 +12,8 @@ import numpy as np
 from distal.base.checks import InputError, one_of, shown
 from distal.base.records import Record
 from distal.learners import Learner
-from distal.learners.shipped import Rule, published_rules
+from distal.learners.dsp import Rule
+from distal.learners.shipped import published_rules
 from distal.model import maze as mazes
 from distal.model.maze import MAZES, Maze
 from distal.model.readings import READINGS

@@ -54,7 +54,7 @@ class ReadingReport(Report[ReadingStudy]):
             Sheet("The values", "", ("reading", "value", "meaning"), meanings, folded=True),
             Heading("Trials"),
             run_sheet(
-                command(study), "readings", study.version, study.machine, study.seconds,
+                study, command(study), "readings",
                 {name: value for name, value in study.scale.to_dict().items() if name in ("runs", "generations")},
                 ("trials of a published rule, and of chance", str(study.scale.trials * finals)),
                 ("trials of a rule in the appendix test", str(TRIALS * finals)),

@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from distal.base.checks import InputError
 from distal.base.records import NotNegative, Record, Share
 from distal.base.significance import SIGNIFICANT, stable
-from distal.learners.shipped import NUMBERS, Rule, published_rules
+from distal.learners.dsp import NUMBERS, Rule
+from distal.learners.shipped import published_rules
 from distal.studies.appendix import correlation, rms
 
 # ------------------------------------------------------------------ what the published rules do
@@ -96,13 +97,8 @@ PRIOR = 12.0  # so many winners' worth of "all values alike", in every row and f
 def log_likelihood(winners: NDArray[np.int64], rules: NDArray[np.int64], values: int) -> float:
     """Return the log-likelihood of rules by the genes of winners, less that with all values alike.
 
-    Every column is a gene, with values from 0; genes are taken as independent. A value that
-    `count` of n winners have has the probability (count + PRIOR / values) / (n + PRIOR).
-
-    Args:
-        winners: (winners, genes).
-        rules: (rules, genes).
-        values: How many values a gene can have.
+    Both are (rules, genes), values from 0; genes are taken as independent. A value that `count` of n
+    winners have has the probability (count + PRIOR / values) / (n + PRIOR).
     """
     counts = (winners[:, :, None] == np.arange(values)).sum(axis=0)  # (genes, values)
     share = (counts + PRIOR / values) / (len(winners) + PRIOR)

@@ -102,10 +102,9 @@ class Text:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; one of the first level can be reached from the top of the page."""
+    """A heading that can be reached from the top of the page."""
 
     words: str
-    level: int = 1
 
     @property
     def anchor(self) -> str:
@@ -114,11 +113,11 @@ class Heading:
 
     def markdown(self) -> str:
         """Return the heading as Markdown."""
-        return f"{'#' * (self.level + 1)} {self.words}"
+        return f"## {self.words}"
 
     def html(self) -> str:
         """Return the heading as HTML."""
-        return f'<h{self.level + 1} id="{self.anchor}">{_code(self.words)}</h{self.level + 1}>'
+        return f'<h2 id="{self.anchor}">{_code(self.words)}</h2>'
 
 
 @dataclass(frozen=True)
@@ -160,6 +159,15 @@ class Sheet:
         """The headings of what `sections` holds."""
         return ("", *self.columns[2:]) if self.grouped else self.columns
 
+    @property
+    def worded(self) -> list[bool]:
+        """Whether each column of `headings` is for words, which begin at its left edge: most cells are."""
+        rows = [row for _section, members in self.sections for row in members]
+        return [
+            name == "note" or _mostly_words([cell for cell in cells if cell.strip("–")])
+            for name, *cells in zip(self.headings, *rows, strict=True)
+        ]
+
     def markdown(self) -> str:
         """Return the table as Markdown."""
         width = len(self.headings)
@@ -169,7 +177,7 @@ class Sheet:
             rows += [
                 _row([f"**{row[0]}**" if row[0] in self.marked else row[0], *row[1:]]) for row in members
             ]
-        align = "|---|" + "---:|" * (width - 1)
+        align = "|---|" + "".join("---|" if words else "---:|" for words in self.worded[1:])
         heading = [f"### {self.title}", ""] if self.title else []
         caption = ["", self.caption] if self.caption else []
         return "\n".join([*heading, _row(self.headings), align, *rows, *caption])
@@ -178,7 +186,10 @@ class Sheet:
         """Return the table as HTML, in a frame that scrolls by itself where the screen is narrow."""
         noted = self.headings[-1] == "note"
         columns = self.headings[:-1] if noted else self.headings
-        head = "".join(f"<th>{_code(column)}</th>" for column in columns)
+        kinds = [' class="words"' if words else "" for words in self.worded]
+        head = "".join(
+            f"<th{kind}>{_code(column)}</th>" for column, kind in zip(columns, kinds, strict=False)
+        )
         body = ""
         for section, rows in self.sections:
             if section:
@@ -186,7 +197,7 @@ class Sheet:
             for first, *cells in rows:
                 note = f"<small>{_code(cells.pop())}</small>" if noted else ""
                 kind = ' class="marked"' if first in self.marked else ""
-                data = "".join(self._cell(cell) for cell in cells)
+                data = "".join(map(self._cell, cells, kinds[1:]))
                 body += f"<tr{kind}><td>{_code(first)}{note}</td>{data}</tr>\n"
         files = "".join(
             f' <a href="tables/{self.name}.{kind}">{kind}</a>' for kind in ("csv", "tex") if self.name
@@ -201,9 +212,10 @@ class Sheet:
             return f"<details><summary>{title}</summary>{table}</details>"
         return f"<h3>{title}</h3>{table}" if title else table
 
-    def _cell(self, text: str) -> str:
-        tone = f' class="{self.tones[text]}"' if text in self.tones else ""
-        return f"<td{tone}>{_code(text)}</td>"
+    def _cell(self, text: str, kind: str) -> str:
+        if text in self.tones:
+            kind = f' class="words {self.tones[text]}"'
+        return f"<td{kind}>{_code(text)}</td>"
 
     def csv(self) -> str:
         """Return the table as CSV."""
@@ -298,34 +310,18 @@ _SIZES = {
 }
 
 
-def run_sheet(
-    command: str,
-    page: str,
-    version: str,
-    machine: Mapping[str, Any],
-    seconds: Mapping[str, float],
-    sizes: Mapping[str, Any],
-    *more: tuple[str, str],
-    **look: Any,
-) -> Sheet:
-    """Return the table of how a study was run.
+def run_sheet(study: Any, command: str, page: str, sizes: Mapping[str, Any], *more: tuple[str, str]) -> Sheet:
+    """Return the table of how a study was run; `more` are further rows.
 
-    Args:
-        command: The command that runs it again.
-        page: The page of the documentation that explains the terms and interprets such numbers.
-        version: The version of Distal.
-        machine: A description of the machine.
-        seconds: The time of each stage.
-        sizes: The sizes of its scale, by name.
-        *more: Further rows: what it is, and the value.
-        **look: As in `Sheet`.
+    `page` is that of the documentation that explains the terms and interprets such numbers.
     """
     rows = [
-        ("command", f"`{command}`"), ("Distal", version), ("machine and time", made_on(machine, seconds)),
+        ("command", f"`{command}`"), ("Distal", study.version),
+        ("machine and time", made_on(study.machine, study.seconds)),
         *((words, f"{sizes[name]:,}") for name, words in _SIZES.items() if name in sizes), *more,
         ("explained in", f"`docs/{page}.md`"),
     ]  # fmt: skip
-    return Sheet("How it was run", "", ("", ""), rows, **look)
+    return Sheet("How it was run", "", ("", ""), rows)
 
 
 def unfolded(blocks: Iterable[Block]) -> Iterator[Block]:
@@ -344,7 +340,7 @@ def to_html(title: str, blocks: Sequence[Block]) -> str:
     links = "".join(
         f'<a href="#{block.anchor}">{escape(block.words)}</a>'
         for block in blocks
-        if isinstance(block, Heading) and block.level == 1
+        if isinstance(block, Heading)
     )
     return "\n".join([
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
@@ -455,6 +451,13 @@ def _tex(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
+_NUMBER = re.compile(r"[^\w`]*\d")
+
+
+def _mostly_words(cells: Sequence[str]) -> bool:
+    return sum(_NUMBER.match(cell) is None for cell in cells) > len(cells) / 2
+
+
 _CODE_OR_MINUS = re.compile(r"`([^`]+)`|(?<![\w-])-(?=\d)")
 _CSS = (
     f"""
@@ -479,6 +482,7 @@ summary { cursor: pointer; font-weight: 600; margin: 1.2rem 0 .4rem; }
   linear-gradient(to left, var(--shade), transparent) 100% 0 / .9rem 100% no-repeat scroll; }
 table { border-collapse: collapse; width: 100%; font-size: .85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .45rem; border-bottom: 1px solid var(--line); text-align: right; vertical-align: top; }
+.words { text-align: left; }
 thead th { vertical-align: bottom; line-height: 1.25; }
 tr > :first-child { text-align: left; position: sticky; left: 0; background: var(--ground); min-width: 9rem; }
 td:not(:first-child) { white-space: nowrap; }

@@ -11,10 +11,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from distal._version import __version__
 from distal.base.checks import integer, one_of
 from distal.base.frozen import Frozen
+from distal.engines import machine_of
 from distal.learners import Learner
-from distal.learners.shipped import Rule
+from distal.learners.dsp import Rule
 from distal.model.maze import Maze
 from distal.model.settings import Settings
 from distal.search.genetic import ELITES
@@ -80,6 +82,16 @@ class Reproduction(Frozen):
     episodes: dict[str, NDArray[np.int32]]
     seconds: dict[str, float]
     appendix: Appendix
+
+    @property
+    def version(self) -> str:
+        """The version of Distal."""
+        return __version__
+
+    @property
+    def machine(self) -> dict[str, Any]:
+        """A description of the machine."""
+        return machine_of(self.engine)
 
     @property
     def dsp_rules(self) -> tuple[Rule, ...]:

@@ -9,11 +9,10 @@ from fnmatch import fnmatchcase as fnmatch
 from functools import cached_property
 from typing import Any, ClassVar
 
-from distal._version import __version__
 from distal.base.files import to_json
-from distal.engines import machine_of
-from distal.learners import chance_for, hill_climbing
-from distal.learners.shipped import NUMBERS
+from distal.learners import chance_for
+from distal.learners.dsp import NUMBERS
+from distal.learners.hill_climbing import HillClimbing
 from distal.model.readings import READINGS
 from distal.search.config import REMEASURED
 from distal.search.results import Evolved
@@ -129,7 +128,7 @@ class ReproductionReport(Report[Reproduction]):
         return {
             "format": "distal-results",
             "version": 1,
-            "distal": __version__,
+            "distal": result.version,
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             "seed": result.seed,
             "scale": result.scale.to_dict(),
@@ -137,7 +136,7 @@ class ReproductionReport(Report[Reproduction]):
             "elites": result.elites,
             "settings": result.settings.to_dict(),
             "engine": result.engine,
-            "machine": machine_of(result.engine),
+            "machine": result.machine,
             "seconds": {name: round(value, 2) for name, value in result.seconds.items()},
             "comparison": [
                 {**asdict(line), "difference": line.difference, "verdict": line.verdict}
@@ -188,7 +187,7 @@ class ReproductionReport(Report[Reproduction]):
             first,
             Text(agreement(self.lines)),
             _lines_table("", "", _TERMS, [one for one in self.lines if one.what in _FIRST and one.ours is not None]),
-            Folded("All numbers", [_summary_table(self.lines)]),
+            Folded("All numbers", [_lines_table("summary", "The paper’s numbers and ours", _HOW, self.lines)]),
             Folded("All figures", others),
             Folded(
                 "All tables",
@@ -203,7 +202,7 @@ class ReproductionReport(Report[Reproduction]):
                 "How it was run",
                 [
                     run_sheet(
-                        command, "results", __version__, machine_of(result.engine), result.seconds, scale.to_dict(),
+                        result, command, "results", scale.to_dict(),
                         ("date", f"{datetime.now(UTC):%Y-%m-%d}"), ("engine", result.engine),
                         ("elites", result.elites), *in_force,
                     ),
@@ -230,16 +229,11 @@ def evolved_rules(result: Reproduction) -> dict[str, Any]:
             f"chance_{result.scale.episodes}_episodes": float(result.fitness("chance")[k, -1]),
             f"fitness_{result.scale.episodes}_episodes": float(result.fitness("dsp")[k, -1]),
         })  # fmt: skip
-    source = f"distal {__version__}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
+    source = f"distal {result.version}, distal reproduce --scale {result.scale.name} --seed {result.seed}"
     return {"source": source, "rules": entries}
 
 
 # ------------------------------------------------------------------ tables
-
-
-def _summary_table(lines: list[PaperNumber]) -> Sheet:
-    """Return the paper's numbers with ours."""
-    return _lines_table("summary", "The paper’s numbers and ours", _HOW, lines)
 
 
 def _lines_table(name: str, title: str, caption: str, lines: Sequence[PaperNumber]) -> Sheet:
@@ -275,7 +269,7 @@ def _learners_table(result: Reproduction, kind: str) -> Sheet:
     """Return the numbers of the rules, or climbers, with fitness and chance, the best first."""
     name, word, title, numbers = {
         "dsp": ("rules_continuous", "rule", f"The {result.rules} DSP rules: numbers and fitness", NUMBERS),
-        "hc": ("climbers", "climber", "The hill climbing parameters", hill_climbing.NUMBERS),
+        "hc": ("climbers", "climber", "The hill climbing parameters", HillClimbing.names),
     }[kind]
     rows = []
     evolved = kind in result.evolved

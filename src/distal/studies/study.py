@@ -300,12 +300,14 @@ class Scaled(Study[Outcome]):
         return self.SCALES[self.scale]
 
     def made(self, stages: Stages) -> dict[str, Any]:
-        """Return the fields of an outcome that say how it was made."""
+        """Return the fields of an outcome that say how it was made; some have an engine for each part."""
         engine = stages.runner.engine
-        return {
+        made = {
             "version": __version__, "seed": self.seed, "engine": engine,
             "machine": engines.machine_of(engine), "seconds": stages.seconds,
         }  # fmt: skip
+        known = {one.name for one in fields(self.report_class.of)}
+        return {name: value for name, value in made.items() if name in known}
 
     def asked(self) -> dict[str, Any]:
         """Return the options that decide the results, ready for JSON."""

@@ -18,11 +18,12 @@ from distal.evaluation.trials import per_goal
 from distal.learners import Learner
 from distal.model.settings import Settings
 from distal.search.config import Config
+from distal.search.results import Winner
 from distal.studies.figures import draw_curve, episodes_axis, grid, legend, title
 from distal.studies.intervals import Curve, Scores
 from distal.studies.problems import Problem
 from distal.studies.report import Block, Figure, Heading, Report, Sheet, Text
-from distal.studies.stages import Stages
+from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
 from distal.studies.study import Scale
 from distal.tasks.task import Task
 
@@ -48,9 +49,24 @@ class Planned:
         """Return the episodes of a test with `episodes` in each trial."""
         return per_goal(self.task, self.budget.tested) * len(self.task.goals) * episodes
 
-    def cost(self, engine: str | None) -> float:
-        """Return the time of an episode, in episodes of the paper's maze and network."""
-        return pace.cost(self.task, self.settings, engine)
+    def stage(
+        self, what: str, who: str, title: str, kind: str, engine: str | None, episodes: int = 0,
+        group: str = "",
+    ) -> Stage:  # fmt: skip
+        """Return the stage of a test: the long one, if no number of episodes is given."""
+        return Stage(
+            f"{what}_{who}_{self.problem.name}", title, self.tested(episodes or self.budget.long), kind,
+            group=group or self.problem.title, engine=engine, cost=pace.cost(self.task, self.settings, engine),
+        )  # fmt: skip
+
+    def evolution(self, kind: str, words: str, engine: str | None) -> Stage:
+        """Return the stage of an evolution."""
+        name, config = f"evolve_{kind}_{self.problem.name}", self.config(kind, 0)
+        return evolution_stage(name, f"evolve {words}", config, group=self.problem.title, engine=engine)
+
+    def evolved(self, stages: Stages, kind: str, seed: int) -> Winner:
+        """Return the best winner of an evolution."""
+        return best_winner(stages.evolve(f"evolve_{kind}_{self.problem.name}", self.config(kind, seed)))
 
     def config(self, kind: str, seed: int) -> Config:
         """Return the evolution of a kind of learner."""

@@ -66,14 +66,9 @@ class Actions:
 
 
 def actions_of_space(space: Any, word: object = None) -> Actions:
-    """Return the actions of a space.
+    """Return the actions of a space; refuse one among which a network cannot choose, with what to do.
 
-    Args:
-        space: The space of the actions.
-        word: How they are made, "bins:N", for a Box; None for any other.
-
-    Raises:
-        InputError: If a network cannot choose among them, with what to do.
+    `word` says how those of a Box are made, "bins:N".
     """
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 

@@ -160,16 +160,7 @@ TASKS: dict[str, Mapping[str, Any]] = {
 
 
 def classic_task(name: str, encode: Any = None) -> CompiledTask:
-    """Return one of the tasks.
-
-    Args:
-        name: Its name, "CartPole", "MountainCar", "Acrobot" or "Phototaxis"; "compiled:" may stand before
-            it.
-        encode: How observations become bits.
-
-    Raises:
-        InputError: If there is no such task, or the words do not fit.
-    """
+    """Return one of the tasks, by its name; "compiled:" may stand before it."""
     word = f"{PREFIX}{str(name).removeprefix(PREFIX)}"
     known = one_of("task", word, [f"{PREFIX}{one}" for one in TASKS]).removeprefix(PREFIX)
     given = dict(TASKS[known])

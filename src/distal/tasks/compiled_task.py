@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,9 @@ from distal.base.checks import InputError, function, instance, integer, number, 
 from distal.model import draws
 from distal.model.draws import MAX_SEED
 from distal.model.settings import MAX_OUTPUTS, MAX_STEPS, Settings
-from distal.tasks.encoders import Bounds, Encoder, encoder_of
+from distal.tasks.encoders import Encoder, encoder_of
+from distal.tasks.function_checksum import checksum
+from distal.tasks.spaces import Bounds
 from distal.tasks.task import Task, Walk
 
 _MAX_DRAWS = 1_000
@@ -83,7 +85,7 @@ class CompiledTask(Task["CompiledWalk"]):
         self.inputs = made.bits
 
     @cached_property
-    def compiled(self) -> tuple[Any, Any]:
+    def compiled(self) -> Compiled:
         """The two functions, compiled by Numba when they are first called."""
         return _both(self.reset, self.step)
 
@@ -115,7 +117,7 @@ class CompiledTask(Task["CompiledWalk"]):
         """Refuse functions that Numba cannot compile, or that return other things than they should."""
         from numba import typeof  # noqa: PLC0415 - takes a moment; only tasks of this kind need it
 
-        reset, step = self.compiled
+        reset, step, *_ = self.compiled
         try:
             begun = reset(fractions(0, 0, self.draws), 0)
             stepped = step(begun[0], 0)
@@ -168,7 +170,7 @@ class CompiledWalk(Walk):
     def __init__(self, task: CompiledTask, steps: int, goal: int, random: NDArray[np.float64]) -> None:
         self._task, self._most = task, steps
         self.taken, self.total, self.ended = 0, 0.0, False
-        self.state, self.observation = task.compiled[0](random, goal)
+        self.state, self.observation = task.compiled.reset(random, goal)
 
     @property
     def over(self) -> bool:
@@ -187,7 +189,7 @@ class CompiledWalk(Walk):
     def act(self, action: int) -> None:
         """Take one step."""
         action = integer("action", action, 0, self._task.outputs - 1)
-        self.state, self.observation, reward, end = self._task.compiled[1](self.state, action)
+        self.state, self.observation, reward, end = self._task.compiled.step(self.state, action)
         check_reward(reward)
         self.total += float(reward)
         self.taken += 1
@@ -244,11 +246,25 @@ def compiled_task(
     return made
 
 
+class Compiled(NamedTuple):
+    """The two functions of a task, as Numba compiles them."""
+
+    reset: Any
+    step: Any
+    plain: tuple[Callable[..., Any], Callable[..., Any]]
+    checksum: str | None  # of all that they are made of, if that can be told
+
+    def made_of(self) -> str | None:
+        """Return the checksum, unless an array has changed since, which compiled code may know or not."""
+        return self.checksum if self.checksum == checksum(*self.plain) else None
+
+
 @lru_cache(maxsize=16)
-def _both(reset: Callable[..., Any], step: Callable[..., Any]) -> tuple[Any, Any]:
+def _both(reset: Callable[..., Any], step: Callable[..., Any]) -> Compiled:
     """Return two functions, compiled once for all tasks that are made of them."""
     made: dict[Callable[..., Any], Any] = {}
-    return _compiled(reset, made), _compiled(step, made)
+    plain = reset, step
+    return Compiled(_compiled(reset, made), _compiled(step, made), plain, checksum(*plain))
 
 
 def _compiled(function: Callable[..., Any], made: dict[Callable[..., Any], Any]) -> Any:

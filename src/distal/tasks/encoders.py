@@ -30,9 +30,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distal.base import memory
-from distal.base.checks import InputError, array, counted, integer, number, sequence, shown, suggestion
+from distal.base.checks import InputError, counted, integer, number, sequence, shown, suggestion
 from distal.model.settings import MAX_INPUTS
 from distal.tasks import naming
+from distal.tasks.spaces import Part, numbers_of, parts_of, texts_in
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
 _UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none
@@ -49,47 +50,26 @@ Look = Callable[[], Iterable[Any]]  # what a random policy sees, from the first 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, first … first + count − 1, as bits."""
+    """A whole number as bits; `values` are a range, or those that a random policy saw, ascending.
 
-    first: int
-    count: int
-    one_hot: bool = False
-
-    @property
-    def bits(self) -> int:
-        """The number of bits."""
-        return self.count if self.one_hot else max(1, (self.count - 1).bit_length())
-
-    def __call__(self, value: float) -> list[int]:
-        """Return the bits of a number."""
-        at = int(value) - self.first
-        if self.one_hot:
-            return [int(k == at) for k in range(self.count)]
-        return [at >> k & 1 for k in range(self.bits)]
-
-
-@dataclass(frozen=True)
-class Seen:
-    """A whole number of a Box with far bounds, as bits; a random policy saw these values, ascending.
-
-    In binary, any other value counts as the lowest or the highest of them if it is beyond, so that
-    a number that never changes has no bits. In one-hot, any other value sets no bit.
+    In binary, any other value counts as the lowest or the highest of them if it is beyond; in one-hot, it
+    sets no bit. A number of which one value was seen has no bits.
     """
 
-    values: tuple[int, ...]
+    values: Sequence[int]
     one_hot: bool = False
 
     @property
     def bits(self) -> int:
         """The number of bits."""
         if len(self.values) == 1:
-            return 0
+            return int(isinstance(self.values, range))
         return len(self.values) if self.one_hot else (self.values[-1] - self.values[0]).bit_length()
 
     def __call__(self, value: float) -> list[int]:
         """Return the bits of a number."""
         if self.one_hot:
-            return [int(value == one) for one in self.values] if self.bits else []
+            return [int(value == one) for one in self.values[: self.bits]]
         low, high = self.values[0], self.values[-1]
         at = min(max(int(value), low), high) - low
         return [at >> k & 1 for k in range(self.bits)]
@@ -111,46 +91,6 @@ class Binned:
         return [int(value >= edge) for edge in self.edges]
 
 
-@dataclass(frozen=True, eq=False)
-class Bounds:
-    """The space of observations that are tuples of numbers: a Box that needs no Gymnasium.
-
-    Attributes:
-        low: The lowest value of each number; 64-bit floats, or whole numbers.
-        high: The highest values.
-    """
-
-    low: NDArray[Any]
-    high: NDArray[Any]
-
-    @classmethod
-    def of(cls, low: object, high: object) -> Bounds:
-        """Return the bounds that two lists of numbers are; refuse others."""
-        expected = "a list of numbers"
-        both = [sequence(name, given, expected) for name, given in (("low", low), ("high", high))]
-        if len(both[0]) != len(both[1]) or not both[0]:
-            raise InputError(f"low has {len(both[0])} numbers, high {len(both[1])}; expected as many")
-        whole = all(type(one) is int for one in itertools.chain(*both))
-        arrays = [np.array([number("a bound", one) for one in side]) for side in both]
-        if (arrays[0] > arrays[1]).any():
-            raise InputError(f"low is {shown(low)}, above high, {shown(high)}; exchange them")
-        return cls(*(array_.astype(np.int64 if whole else np.float64) for array_ in arrays))
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of an observation."""
-        return self.low.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers."""
-        return self.low.dtype
-
-    def __repr__(self) -> str:
-        low, high = (", ".join(f"{one:g}" for one in side.tolist()) for side in (self.low, self.high))
-        return f"[{low}] … [{high}]"
-
-
 def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     """Return the columns of a matrix, each of its type; none of an empty one."""
     if not len(rows):
@@ -158,7 +98,7 @@ def _typed(rows: NDArray[Any], *kinds: type[Any]) -> tuple[NDArray[Any], ...]:
     return tuple(column.astype(kind) for column, kind in zip(rows.T, kinds, strict=True))
 
 
-Column = Whole | Seen | Binned
+Column = Whole | Binned
 
 
 @dataclass(frozen=True)
@@ -188,7 +128,7 @@ class Encoder:
     @cached_property
     def left_out(self) -> tuple[str, ...]:
         """The names of the parts of an observation that are text, which cannot become bits."""
-        return tuple(name for name, leaf in _leaves(self.space) if _is_text(leaf))
+        return texts_in(self.space)
 
     @cached_property
     def _many(self) -> _Many | None:
@@ -213,7 +153,7 @@ class Encoder:
         pools = list(_far_pools(self.space))
         if any(not isinstance(self.columns[pool[0]], Binned) for pool in _whole_pools(self.space)):
             firsts = (self.columns[pool[0]] for pool in pools)
-            kept["seen"] = [list(one.values) if isinstance(one, Seen) else None for one in firsts]
+            kept["seen"] = [None if isinstance(one, Binned) else list(one.values) for one in firsts]
         return kept
 
     @classmethod
@@ -272,13 +212,11 @@ class _Many:
             if isinstance(column, Binned):
                 rows[0].extend((k, at, edge) for k, edge in zip(places, column.edges, strict=True))
             else:
-                first = column.first if isinstance(column, Whole) else column.values[0]
-                last = first + column.count - 1 if isinstance(column, Whole) else column.values[-1]
+                first, last = column.values[0], column.values[-1]
                 if max(abs(first), abs(last)) > 2**53:
                     return None
                 if column.one_hot:
-                    known = range(first, last + 1) if isinstance(column, Whole) else column.values
-                    rows[2].extend((k, at, one) for k, one in zip(places, known, strict=False))
+                    rows[2].extend((k, at, one) for k, one in zip(places, column.values, strict=False))
                 else:
                     rows[1].extend((k, at, first, last, place) for place, k in enumerate(places))
             bit += column.bits
@@ -374,105 +312,6 @@ def encoder_of(encode: object, space: Any, look: Look) -> AnyEncoder:
     return Encoder(space, _word(words, space, columns), tuple(columns))
 
 
-def numbers_of(space: Any, observation: Any) -> list[float]:
-    """Return the numbers that an observation consists of, if it is in the space."""
-    try:
-        return list(_numbers(space, observation))
-    except _Outside as outside:
-        where = f", {outside}," if str(outside) else ","
-        raise InputError(
-            f"an observation is {shown(observation)}{where} which is not in {shown(space)}; "
-            "mend the environment"
-        ) from None
-
-
-def bounds_of(space: Any, columns: Sequence[Column]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the lowest and the highest value of each number of an observation, (numbers) each.
-
-    Args:
-        space: The space of the observations.
-        columns: What becomes of each number.
-    """
-    low, high = list[NDArray[Any]](), list[NDArray[Any]]()
-    at = 0
-    for _, leaf in _leaves(space):
-        if _is_text(leaf):
-            continue
-        if _kind(leaf) == "boxes":
-            low.append(leaf.low.ravel())
-            high.append(leaf.high.ravel())
-        else:  # as many values as there are
-            count = int(np.prod(leaf.shape))
-            wholes = [one for one in columns[at : at + count] if isinstance(one, Whole)]
-            low.append(np.array([one.first for one in wholes]))
-            high.append(np.array([one.first + one.count - 1 for one in wholes]))
-        at += low[-1].size
-    return np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
-
-
-def exact_types(space: Any) -> tuple[np.dtype[Any], ...]:
-    """Return the types of arrays that are observations of a space if their shape and their numbers are right.
-
-    There are none for a space that is not an array, such as Discrete or Dict.
-    """
-    from gymnasium import spaces  # noqa: PLC0415 - an extra
-
-    if isinstance(space, spaces.Box):
-        return (space.dtype, np.dtype(np.float64)) if space.dtype.kind == "f" else (space.dtype,)
-    return (space.dtype,) if isinstance(space, spaces.MultiBinary | spaces.MultiDiscrete) else ()
-
-
-class _Outside(Exception):  # noqa: N818 - never seen outside this file
-    """An observation is not in its space."""
-
-
-def _numbers(space: Any, observation: Any) -> Iterator[float]:
-    if isinstance(space, Bounds):
-        values = array(observation)
-        if values.shape != space.shape or not ((values >= space.low) & (values <= space.high)).all():
-            raise _Outside(_first_outside(space, values))
-        yield from values.tolist()
-        return
-    from gymnasium import spaces  # noqa: PLC0415 - an extra
-
-    if isinstance(space, spaces.Dict | spaces.Tuple):
-        parts = _parts(space)
-        kind = dict if isinstance(space, spaces.Dict) else tuple | list
-        if not isinstance(observation, kind) or len(observation) != len(parts):
-            raise _Outside
-        for name, part in parts:
-            if isinstance(observation, dict) and name not in observation:
-                raise _Outside
-            yield from _numbers(part, observation[name])
-        return
-    if _is_text(space):
-        return
-    values = observation if type(observation) is np.ndarray else array(observation)
-    if isinstance(space, spaces.Box):  # its own check refuses 64-bit floats where it holds 32-bit ones
-        right = values.dtype.kind in "biuf" and values.shape == space.shape
-        right = right and bool(((values >= space.low) & (values <= space.high)).all())
-    else:
-        right = values.dtype.kind in "biuf" and values in space
-    if not right:
-        raise _Outside(_first_outside(space, values))
-    yield from values.ravel().tolist()
-
-
-def _first_outside(space: Any, values: NDArray[Any]) -> str:
-    """Name the first number of an observation of many that is out of its bounds, if one is."""
-    bounds = getattr(space, "low", None), getattr(space, "high", None)
-    if bounds[0] is None or values.shape != space.shape or values.size < 2 or values.dtype.kind not in "biuf":
-        return ""
-    wrong = np.flatnonzero(~((values >= bounds[0]) & (values <= bounds[1])))
-    return f"with {values.flat[wrong[0]]} as number {wrong[0] + 1}" if wrong.size else ""
-
-
-def _parts(space: Any) -> list[tuple[Any, Any]]:
-    """Return the parts of a Tuple or a Dict, with what they are called."""
-    inner = space.spaces
-    return list(inner.items() if isinstance(inner, dict) else enumerate(inner))
-
-
 # ---------------------------------------------------------------- words
 
 
@@ -509,8 +348,8 @@ def _quantiles(words: dict[str, str]) -> bool:
 
 def _word(words: dict[str, str], space: Any, columns: Sequence[Column]) -> str:
     """Return the words that are in force."""
-    kinds = {_kind(leaf) for _, leaf in _leaves(space) if not _is_text(leaf)}
-    if any(isinstance(columns[pool[0]], Whole | Seen) for pool in _whole_pools(space)):
+    kinds = {part.kind for part in parts_of(space)}
+    if any(isinstance(columns[pool[0]], Whole) for pool in _whole_pools(space)):
         kinds.add("numbers")
     if not any(isinstance(column, Binned) for column in columns) and columns:
         kinds.discard("boxes")
@@ -525,47 +364,6 @@ def _check_all_used(words: dict[str, str], space: Any, columns: Sequence[Column]
             raise InputError(f"encode holds {word!r}, which {shown(space)} has no use for; leave it out")
 
 
-def _leaves(space: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the spaces that a Tuple or a Dict consists of, by name, in order; any other is one by itself."""
-    if isinstance(space, Bounds):
-        yield name, space
-        return
-    from gymnasium.spaces import Dict, Tuple  # noqa: PLC0415 - an extra
-
-    if isinstance(space, Dict | Tuple):
-        for inner, part in _parts(space):
-            yield from _leaves(part, f"{name}.{inner}" if name else str(inner))
-    else:
-        yield name, space
-
-
-def _is_text(space: Any) -> bool:
-    """Say whether a space holds texts, as Gymnasium's Text and MiniGrid's missions do."""
-    kind = getattr(space, "dtype", None)
-    return kind is str or (isinstance(kind, np.dtype) and kind.kind == "U")
-
-
-def _kind(space: Any) -> str:
-    """Return the type of a space, as words name it."""
-    if isinstance(space, Bounds):
-        return "boxes"
-    from gymnasium import spaces  # noqa: PLC0415 - an extra
-
-    kinds = {
-        spaces.MultiBinary: "bits",
-        spaces.Discrete: "numbers",
-        spaces.MultiDiscrete: "numbers",
-        spaces.Box: "boxes",
-    }
-    for one, kind in kinds.items():
-        if isinstance(space, one):
-            return kind
-    raise InputError(
-        f"observations are {shown(space)}, expected Discrete, MultiDiscrete, MultiBinary, Box, or a "
-        "Tuple or Dict of them; encode with a function of your own that turns them into bits"
-    )
-
-
 # ---------------------------------------------------------------- columns
 
 
@@ -575,61 +373,37 @@ def _columns(space: Any, words: dict[str, str], whole: bool) -> list[Column]:
     `whole` says whether Boxes of whole numbers are no bins; what has to be seen of them is 0, too.
     """
     made: list[Column] = []
-    leaves = [leaf for _, leaf in _leaves(space) if not _is_text(leaf)]
-    if not leaves:
+    parts = parts_of(space)
+    if not parts:
         raise InputError(
             f"observations are {shown(space)}, and text cannot become bits; "
             "encode with a function of your own"
         )
-    for leaf in leaves:
-        if whole and _is_whole(leaf):
-            one_hot = words.get("numbers") == "one-hot"
-            for low, high in zip(leaf.low.ravel().tolist(), leaf.high.ravel().tolist(), strict=True):
-                near = high - low < FEW
-                made.append(Whole(low, high - low + 1, one_hot) if near else Seen((0,), one_hot))
-        else:
-            made += _columns_of(leaf, words)
+    for part in parts:
+        if part.kind == "boxes" and not (whole and part.whole):
+            made += _binned(part, words)
+            continue
+        one_hot = words.get("numbers") == "one-hot" and part.kind != "bits"
+        for low, high in zip(part.low.tolist(), part.high.tolist(), strict=True):
+            near = part.kind != "boxes" or high - low < FEW
+            made.append(Whole(range(low, high + 1) if near else (0,), one_hot))
     return made
 
 
-def _columns_of(space: Any, words: dict[str, str]) -> Iterator[Column]:
-    if isinstance(space, Bounds):
-        yield from _binned(space, words)
-        return
-    from gymnasium import spaces  # noqa: PLC0415 - an extra
-
-    one_hot, kind = words.get("numbers") == "one-hot", _kind(space)
-    if kind == "bits":
-        yield from itertools.repeat(Whole(0, 2), int(np.prod(space.shape)))
-    elif isinstance(space, spaces.Discrete):
-        yield Whole(int(space.start), int(space.n), one_hot)
-    elif isinstance(space, spaces.MultiDiscrete):
-        first = np.broadcast_to(space.start, space.shape)
-        for start, count in zip(first.ravel().tolist(), space.nvec.ravel().tolist(), strict=True):
-            yield Whole(start, count, one_hot)
-    else:
-        yield from _binned(space, words)
-
-
-def _binned(space: Any, words: dict[str, str]) -> Iterator[Binned]:
+def _binned(part: Part, words: dict[str, str]) -> Iterator[Binned]:
     """Yield the bins of each number of a Box; edges that have to be seen are 0."""
     count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
     if _quantiles(words):
-        yield from itertools.repeat(Binned((0.0,) * (count - 1)), int(np.prod(space.shape)))
+        yield from itertools.repeat(Binned((0.0,) * (count - 1)), len(part))
         return
-    bounds = np.stack([space.low, space.high]).astype(np.float64).reshape(2, -1)
+    bounds = np.stack([part.low, part.high]).astype(np.float64)
     if not (np.abs(bounds) < _UNBOUNDED).all():
         raise InputError(
-            f"observations are {shown(space)}, and infinite bounds cannot be divided into bins; "
+            f"observations are {shown(part.space)}, and infinite bounds cannot be divided into bins; "
             f"use bins:{count}:quantiles"
         )
     for low, high in bounds.T.tolist():
         yield Binned(tuple(low + (high - low) * (k / count) for k in range(1, count)))
-
-
-def _is_whole(space: Any) -> bool:
-    """Say whether a space is a Box of whole numbers."""
-    return _kind(space) == "boxes" and space.dtype.kind in "iub"
 
 
 def _whole_pools(space: Any) -> Iterator[list[int]]:
@@ -638,13 +412,11 @@ def _whole_pools(space: Any) -> Iterator[list[int]]:
     The numbers of a list are each a pool; the cells of a grid are one, and of an image each channel.
     """
     first = 0
-    for _, leaf in _leaves(space):
-        if _is_text(leaf):
-            continue
-        size = int(np.prod(leaf.shape))
-        if _is_whole(leaf):
-            channels = leaf.shape[-1] if len(leaf.shape) == 3 and leaf.shape[-1] <= _CHANNELS else 1
-            pools = size if len(leaf.shape) < 2 else channels
+    for part in parts_of(space):
+        size, shape = len(part), part.space.shape
+        if part.whole:
+            channels = shape[-1] if len(shape) == 3 and shape[-1] <= _CHANNELS else 1
+            pools = size if len(shape) < 2 else channels
             yield from (list(range(first + pool, first + size, pools)) for pool in range(min(pools, size)))
         first += size
 
@@ -652,11 +424,8 @@ def _whole_pools(space: Any) -> Iterator[list[int]]:
 def _far_pools(space: Any) -> Iterator[list[int]]:
     """Yield the pools whose bounds are too far apart for a bit or a digit for each value between."""
     near: list[bool] = []
-    for _, leaf in _leaves(space):
-        if not _is_text(leaf):
-            size = int(np.prod(leaf.shape))
-            whole = _is_whole(leaf)
-            near += (leaf.high.astype(object) - leaf.low < FEW).ravel().tolist() if whole else [False] * size
+    for part in parts_of(space):
+        near += (part.high.astype(object) - part.low < FEW).tolist() if part.whole else [False] * len(part)
     yield from (pool for pool in _whole_pools(space) if not all(near[at] for at in pool))
 
 
@@ -674,7 +443,7 @@ def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) 
     count = int(words.get("boxes", DEFAULTS["boxes"]).split(":")[1])
     for pool, values in zip(pools, found, strict=True):
         for at in pool:
-            columns[at] = Binned((0.0,) * (count - 1)) if values is None else Seen(values, one_hot)
+            columns[at] = Binned((0.0,) * (count - 1)) if values is None else Whole(values, one_hot)
     return True
 
 

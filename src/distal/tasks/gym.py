@@ -12,12 +12,13 @@ import importlib.metadata
 import importlib.util
 import json
 import logging
+import math
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from distal.tasks.task import Task, Walk
 _MAX_STARTS = 1_000  # as many goals as a table may have
 MAX_SCALE = 10_000
 _PROBE = 0  # the seed of all that is tried before the first trial
+_TRIED = 20  # steps of an episode that are tried
 
 # Where environments come from whose package has to be imported before they are known.
 _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
@@ -147,6 +149,7 @@ class EnvTask(Task[EnvWalk]):
 
     whole = False
     acting: Actions
+    step_seconds = 0.0  # what a step takes, if that was measured
 
     def __init__(
         self,
@@ -193,7 +196,7 @@ class EnvTask(Task[EnvWalk]):
         self.steps = None if self.limit is None else min(self.limit, MAX_STEPS)
         threshold = getattr(getattr(made, "spec", None), "reward_threshold", None)
         self.threshold: float | None = None if threshold is None else float(threshold)
-        self._warn_of_ignored_seeds()
+        self._try_out()
         left_out = self.encoder.left_out if isinstance(self.encoder, Encoder) else ()
         if left_out:
             _log.warning("%s: %s is text, which is left out", self.id, " and ".join(left_out))
@@ -325,36 +328,48 @@ class EnvTask(Task[EnvWalk]):
                 yield observation
                 over, steps = terminated or truncated, steps + 1
 
-    def _warn_of_ignored_seeds(self) -> None:
-        if self._worlds.made_here:
-            from gymnasium.utils.env_checker import data_equivalence  # noqa: PLC0415 - an extra
+    def _try_out(self) -> None:
+        """Look at two episodes with one seed: whether they are the same, and how long a step takes."""
+        if not self._worlds.made_here:
+            return
+        from gymnasium.utils.env_checker import data_equivalence  # noqa: PLC0415 - an extra
 
-            first = []
-            for _ in range(2):
-                self._seed = _PROBE
-                first.append(self._reset(0)[0])
-            if not data_equivalence(*first):
-                _log.warning(
-                    "%s ignores the seed of its reset: two resets with one seed differ, "
-                    "so trials cannot be repeated",
-                    self.name,
-                )
+        (first, once), (second, twice) = self._tried(), self._tried()
+        self.step_seconds = min(once, twice)
+        if not data_equivalence(first[0], second[0]):
+            _log.warning(
+                "%s ignores the seed of its reset: two resets with one seed differ, "
+                "so trials cannot be repeated",
+                self.name,
+            )
+        elif not data_equivalence(first, second):
+            _log.warning(
+                "%s ignores the seed of its reset: the same actions after one seed have other results, "
+                "so trials cannot be repeated",
+                self.name,
+            )
+
+    def _tried(self) -> tuple[list[Any], float]:
+        """Return the beginning of an episode, and the seconds of its fastest step; 0 if there is none."""
+        self._seed = _PROBE
+        given, fastest = [self._reset(0)[0]], math.inf
+        chosen = np.random.default_rng(_PROBE)
+        with suppress(InputError):  # a trial says it, and where
+            for _ in range(_TRIED):
+                began = time.perf_counter()
+                *result, terminated, truncated, _ = self._step(int(chosen.integers(self.outputs)))
+                fastest = min(fastest, time.perf_counter() - began)
+                given.append((*result, terminated, truncated))
+                if terminated or truncated:
+                    break
+        return given, fastest if fastest < math.inf else 0.0
 
 
 def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], int]) -> tuple[float, bool]:
-    """Play an episode without a record, for a task whose EP is minus the return; `act` chooses the actions.
+    """Play an episode without a record, for a task whose EP is minus the return.
 
-    Args:
-        task: The environment as a task.
-        goal: Which of its goals.
-        settings: How many steps there are.
-        act: Given an observation, returns the number of an action.
-
-    Returns:
-        The EP, and whether the episode took all of its steps before the environment ended it.
-
-    Raises:
-        InputError: If the environment fails.
+    `act` chooses the number of an action, given an observation. Return the EP, and whether the episode took
+    all of its steps before the environment ended it.
     """
     rewards: list[float] = []
     steps, step, acting = task._steps_of(settings), task.env.step, task.acting
@@ -366,10 +381,10 @@ def played(task: EnvTask, goal: int, settings: Settings, act: Callable[[Any], in
             observation, reward, terminated, truncated, _ = step(action)
         except InputError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failed(task.name, "step", error) from error
         # `float` alone is the usual case; all else is looked at as in a walk.
-        rewards.append(reward if type(reward) is float and isfinite(reward) else _reward(reward))
+        rewards.append(reward if type(reward) is float and math.isfinite(reward) else _reward(reward))
         if terminated or truncated:
             cut = False
             break
@@ -443,11 +458,11 @@ def named(name: str, what: str) -> Iterator[None]:
         yield
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a game may end the program
         raise _failed(name, what, error) from error
 
 
-def _failed(name: str, what: str, error: Exception) -> EnvError:
+def _failed(name: str, what: str, error: BaseException) -> EnvError:
     return EnvError(f"{name} failed in {what}: {said(error)}")
 
 
@@ -458,7 +473,7 @@ def _reward(reward: Any) -> float:
     return float(reward)
 
 
-def said(error: Exception) -> str:
+def said(error: BaseException) -> str:
     """Return the type of an exception and the first line of what it says, without control characters."""
     line = next((line.strip()[: 3 * SHOWN] for line in str(error).splitlines() if line.strip()), "")
     line = line if line.isprintable() else repr(line)[1:-1]
@@ -528,9 +543,10 @@ def _remedy(env: object, error: Exception) -> str:
     ):
         ids = {name.lower(): name for name in (*gymnasium.registry, *TASKS)}
         # A wrong version is nearer than a wrong name, and the newest version the best.
-        near = difflib.get_close_matches(env.lower(), sorted(ids, reverse=True), n=1)
+        module, colon, name = env.rpartition(":")
+        near = difflib.get_close_matches(name.lower(), sorted(ids, reverse=True), n=1)
         if near:
-            return f"; did you mean {ids[near[0]]!r}?"
+            return f"; did you mean {module + colon + ids[near[0]]!r}?"
         return "" if ":" in env else plugins.of_your_own("environment or task")
     return ""
 

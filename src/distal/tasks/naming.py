@@ -31,15 +31,7 @@ def is_name(given: object) -> bool:
 
 
 def function_of(what: str, name: str) -> Callable[..., Any]:
-    """Import a function or a class.
-
-    Args:
-        what: What it is for, for a refusal.
-        name: Its name, as "module:function" or "package.module:Class".
-
-    Raises:
-        InputError: If the name has another form, or there is no such module or function in it.
-    """
+    """Import a function or a class, as "module:function"; `what` it is for stands in a refusal."""
     what, name = text("what", what), text("name", name)
     if not is_name(name):
         raise InputError(f"{what} is {shown(name)}, expected a name such as 'my_module:my_function'")
@@ -91,14 +83,7 @@ def name_for(thing: Any) -> str | None:
 
 
 def may_be_imported(name: str) -> bool:
-    """Say whether a file may have this name imported.
-
-    Args:
-        name: The name, as "module:function".
-
-    Returns:
-        Whether its module is part of an installed package, in a folder of PYTHONPATH, or imported.
-    """
+    """Say whether a file may have a name imported: of an installed package, or imported, or in PYTHONPATH."""
     return is_name(name) and is_trusted(name.partition(":")[0])
 
 

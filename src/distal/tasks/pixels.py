@@ -44,16 +44,10 @@ def draw_grid(
     lines: bool = False,
     thing: Cell | None = None,
 ) -> Frame:
-    """Draw a grid with the walk so far.
+    """Draw a grid with the walk so far, `scale` pixels a cell.
 
-    Args:
-        roles: What each cell is: wall, start, goal or pit; anything else is floor.
-        cells: Where the agent has been, up to where it is.
-        heading: Which way it looks: 0 north, 1 east, 2 south, 3 west; None draws a disc.
-        scale: Pixels per cell.
-        colour: The colour of the agent.
-        lines: Whether there are lines between the cells.
-        thing: Where something else is, a small disc.
+    Roles are wall, start, goal or pit; anything else is floor. `cells` end where the agent is; one without
+    a heading is a disc. `lines` lie between cells, `thing` is where something else is, a small disc.
     """
     trail = _between(LIGHT["floor"], colour, _TRAIL)
     picture = Image.new("RGB", (len(roles[0]) * scale, len(roles) * scale), LIGHT["floor"])

@@ -74,25 +74,20 @@ def task_of(
     if isinstance(given, str) and given.startswith(PREFIX) and encode is not None:
         made, encode = classic_task(given, encode), None
         given = made
-    maker = maker_of(given)
+    made_with: dict[str, Any] = {
+        "args": args, "encode": encode, "starts": starts, "ep": ep, "wrap": wrap, "actions": actions,
+        "scale": scale,
+    }  # fmt: skip
+    maker, asked = maker_of(given), {**made_with, "key": key, "tabulated": must}
     if maker is not None:
-        return _registered(
-            given, maker, args, encode=encode, starts=starts, ep=ep, key=key, tabulated=must, wrap=wrap,
-            actions=actions, scale=scale, progress=progress,
-        )  # fmt: skip
+        return _registered(given, maker, progress=progress, **asked)
     plain = _plain(given)
     if plain is not None:
-        asked = {
-            "args": args, "encode": encode, "starts": starts, "ep": ep, "key": key, "tabulated": must,
-            "wrap": wrap, "actions": actions, "scale": scale,
-        }  # fmt: skip
         for name, value in asked.items():
             if value is not None:
                 raise InputError(f"{name} is for environments, and the task is {shown(given)}; leave it out")
         return plain
-    world = EnvTask(
-        given, args=args, encode=encode, starts=starts, ep=ep, wrap=wrap, actions=actions, scale=scale
-    )
+    world = EnvTask(given, **made_with)
     if must is False:
         return world
     try:

@@ -180,8 +180,8 @@ class _Graph:
         new = self.number[entered.key, entered.ended] = len(self.bits)
         if new == self.limit:
             raise NoTable(
-                f"{self.task.name} has more than {self.limit:,} states; raise limit, "
-                "or give a key that leaves out what does not matter"
+                f"{self.task.name} has more than {self.limit:,} states; tabulate it with a "
+                "higher limit, or with a key that leaves out what does not matter"
             )
         self.bits.append(entered.bits)
         self.positions.append(entered.position)
@@ -307,11 +307,7 @@ def _chance_in_step(task: EnvTask, state: object, action: int) -> NoTable:
 
 
 def _chance_in_reset(task: EnvTask) -> NoTable:
-    how = (
-        "the same seed gives other ones"
-        if task.starts
-        else "give a number of starts, to begin in as many of them"
-    )
+    how = "the same seed gives other ones" if task.starts else "starts=4 makes goals of four of them"
     return NoTable(f"{task.id} begins in different states; {how}")
 
 

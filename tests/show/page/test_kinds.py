@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import make_dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ import numpy as np
 import distal
 from distal.engines import reference
 from distal.evaluation.usage import count_usage
-from distal.learners import Learner, register, unregister
 from distal.show import watch
 from distal.show.trial_page import page_data
 from distal.show.watched import Watched
@@ -24,7 +23,6 @@ from tests.show.pages import (
     RING,
     SMALL,
     Opened,
-    Tabs,
     drawn,
     eps_shown,
     of_colour,
@@ -121,27 +119,6 @@ def test_a_damaged_recording_is_reported(opened: Opened, jumps: Jumps, tmp_path:
     other.close()
 
 
-def test_many_numbers_of_a_learner_are_cut_short(opened: Opened) -> None:
-    names = tuple(f"a_number_{k}" for k in range(40))
-    fields: list[Any] = [(name, float, 0.5) for name in (*names, "alpha_h", "alpha_o")]
-    known: dict[str, Any] = {
-        "kind": "many", "label": "many", "file_format": "test-many", "names": names, "jump": 0.5,
-        "update": Jumps.update,
-    }  # fmt: skip
-    many: Any = make_dataclass(
-        "Many", [*fields, ("name", str, "")], bases=(Learner,), frozen=True, namespace=known
-    )
-    register(many)
-    try:
-        page = opened(watch.watch(many(), episodes=2, **SMALL), width=360, height=740)
-    finally:
-        unregister("many")
-    assert page.inner_text(".numbers").endswith("…")
-    assert page.locator(".parameters dt").all_inner_texts() == list(names[:9])
-    assert "and 31 more numbers" in page.inner_text(".learner")
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
 def test_the_rule_is_lit_where_synapses_selected_it(opened: Opened, single: Watched) -> None:
     page = opened(single, place="#7.3")
     assert (state(page)["episode"], state(page)["step"]) == (7, 3)
@@ -190,27 +167,6 @@ def test_bars_and_words_tell_how_often_each_row_has_been_used(opened: Opened, si
     page.evaluate("distal.goto(60)")
     assert "up to episode 60" in (page.get_attribute(".halves tbody tr", "title") or "")
     assert all(now == all_in_all for now, all_in_all in bars(page))
-
-
-def test_until_all_episodes_are_compared_the_words_say_how_many_are_counted(
-    tabs: Tabs, single: Watched, tmp_path: Path
-) -> None:
-    """The clock of this page goes on by 4 ms whenever it is read, and what it puts off we run ourselves."""
-    path = tmp_path / "slow.html"
-    path.write_text(single.to_html(), encoding="utf-8")
-    page = tabs.context.new_page()
-    page.add_init_script(
-        "let clock = 0; performance.now = () => (clock += 4);"
-        "window.queue = []; window.setTimeout = (action) => queue.push(action);"
-    )
-    page.goto(path.as_uri())
-    page.evaluate("() => { while (distal.state().checked[0] < 20) queue.shift()(); distal.goto(5); }")
-    counted = state(page)["checked"][0]
-    assert 20 <= counted < 60
-    told = page.get_attribute(".halves tbody tr", "title") or ""
-    assert " up to episode 5, " in told
-    assert told.endswith(f" in the {counted} of 60 episodes counted so far")
-    page.close()
 
 
 def test_the_rows_of_a_recorded_rule_are_counted_by_the_engine(opened: Opened) -> None:

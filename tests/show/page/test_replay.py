@@ -15,8 +15,8 @@ from distal.engines import Runner, Trials, reference
 from distal.evaluation.usage import count_usage
 from distal.learners import Learner
 from distal.learners.chance import Chance
+from distal.learners.dsp import Rule
 from distal.learners.hill_climbing import HillClimbing
-from distal.learners.shipped import Rule
 from distal.model.maze import HEADINGS, Maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
 from distal.model.settings import Settings

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -20,19 +20,17 @@ from numpy.typing import NDArray
 from distal.base import memory
 from distal.base.checks import InputError, code_for
 from distal.base.memory import available_cores
-from distal.base.progress import tell
 from distal.engines.batch import Batch, Trials, named_in_errors
+from distal.engines.blocks import CACHE_LINE, STEPS, TRIAL, run_blocks
 from distal.engines.compiled_engine import (
     COMPILED_OUTPUTS,
     CompiledEngine,
-    columns,
     flags,
     instead,
     packed_changes,
     packed_learners,
 )
 from distal.engines.cpu import cache, kernels
-from distal.engines.cpu.kernels import Options
 from distal.engines.cpu.layout import (
     EVENT_AT,
     INPUTS,
@@ -46,10 +44,11 @@ from distal.engines.cpu.layout import (
     WIDE,
     Packed,
 )
+from distal.engines.cpu.workspace import CONTINUOUS, GROUP, Options, stride_of, workspace
 from distal.engines.engine import Asked
-from distal.engines.threads import run_in_threads
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
+from distal.learners.genes import columns
 from distal.networks import network_for
 from distal.tasks.table import EVENT_BITS, EVENTS, Table
 
@@ -60,8 +59,7 @@ if config.DISABLE_JIT:
         "engine cpu: Numba is told not to compile; unset NUMBA_DISABLE_JIT, or use engine reference"
     )
 
-_CACHE_LINE = 16  # integers: what threads write to often lies this far apart, or they slow each other down
-NEURONS = {"binary": (0,), "sigmoid": (0,) * kernels.CONTINUOUS}
+NEURONS = {"binary": (0,), "sigmoid": (0,) * CONTINUOUS}
 # The flags of `Options` that each value of a reading sets.
 FLAGS: dict[str, dict[str, tuple[str, ...]]] = {
     "outputs": {"winner": ("winner_alone",), "binary": (), "random": ("random_action",)},
@@ -69,20 +67,7 @@ FLAGS: dict[str, dict[str, tuple[str, ...]]] = {
     "trace_pre": {"current": ("trace_current",), "previous": ()},
     "normalise": {"neuron": ("normalise",), "layer": ("normalise", "by_layer"), "none": ()},
 }
-_POLL = 0.05  # seconds between looks at progress and at Ctrl-C
 _KEPT = ", once; later runs reuse it"
-
-
-def shares(trials: int, workers: int) -> Iterator[tuple[int, int]]:
-    """Divide trials into blocks (first, last + 1).
-
-    Large ones come first, to cost little, small ones last, so that all workers end together.
-    """
-    first = 0
-    while first < trials:
-        last = first + -(-(trials - first) // (2 * workers))
-        yield first, last
-        first = last
 
 
 class Announcement(event.Listener):  # type: ignore[misc]
@@ -162,7 +147,7 @@ class Job:
         self.kernel: Callable[..., None] = climbing if learners.climbing else dsp
         self.options = Options(
             hidden=settings.hidden,
-            groups=kernels.stride_of(settings.hidden, self.task) // kernels.GROUP,
+            groups=stride_of(settings.hidden, self.task) // GROUP,
             steps=settings.steps,
             episodes=batch.episodes,
             recorded=recorded,
@@ -174,14 +159,14 @@ class Job:
             keep_ep=self.keep_ep,
         )
         self.local = threading.local()  # a workspace for each thread
-        self.local.workspace = kernels.workspace(settings.hidden, settings.steps, self.task)
+        self.local.workspace = workspace(settings.hidden, settings.steps, self.task)
         self.best = np.empty((trials, recorded), np.int32)
         self.ep = np.empty((trials if self.keep_ep else 0, batch.episodes), np.int32)
         shapes = ((0, 0), (0, 0))
         if self.keep_weights:
             shapes = network_for(settings, self.task.inputs, self.task.outputs, {}).shapes
         self.hidden, self.output = (np.empty((trials, *shape), np.float32) for shape in shapes)
-        self.stop = np.zeros(_CACHE_LINE, np.int64)
+        self.stop = np.zeros(CACHE_LINE, np.int64)
 
     def end(self) -> None:
         """Make all threads end: the compiled code looks before every episode."""
@@ -192,18 +177,18 @@ class Job:
         try:
             self.kernel(first, last, *self.arguments(), counter)
         except Exception as error:
-            with named_in_errors(self.batch, int(counter[1])):
+            with named_in_errors(self.batch, int(counter[TRIAL])):
                 raise error
 
     def compile(self) -> None:
         """Load or compile the kernel by running it on no trial; say so if it has to be compiled."""
         with event.install_listener("numba:compile", Announcement("engine cpu", self.kernel)):
-            self.kernel(0, 0, *self.arguments(), np.zeros(_CACHE_LINE, np.int64))
+            self.kernel(0, 0, *self.arguments(), np.zeros(CACHE_LINE, np.int64))
 
     def arguments(self) -> tuple[Any, ...]:
         """Return what the kernel takes between the trials and the counter, with this thread's workspace."""
         if not hasattr(self.local, "workspace"):
-            self.local.workspace = kernels.workspace(self.options.hidden, self.options.steps, self.task)
+            self.local.workspace = workspace(self.options.hidden, self.options.steps, self.task)
         batch = self.batch
         return (
             batch.learner, batch.goals, batch.seed, self.numbers, self.own, self.task, self.options,
@@ -220,7 +205,7 @@ class Cpu(CompiledEngine):
     def supports(self, batch: Batch) -> str | None:
         """Return the reason why the engine cannot run a batch, with the remedy; None if it can."""
         reason = super().supports(batch)
-        if reason is None and batch.kind is Eligibility and (columns(batch, "decay") != 1).any():
+        if reason is None and batch.kind is Eligibility and (columns(batch.learners, "decay") != 1).any():
             # Traces that fade depend on the order of steps, which is not kept.
             return (
                 f"engine cpu counts the steps of traces, so it runs learners of kind {batch.kind.kind!r} "
@@ -234,23 +219,10 @@ class Cpu(CompiledEngine):
         job = Job(batch, keep_weights, keep_ep)
         workers = min(workers or available_cores(), len(batch))
         memory.check_address_space("engine cpu", 0, workers)
-        blocks = list(shares(len(batch), workers))
-        counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
         job.compile()
-        told = np.zeros(2, np.int64)
-
-        def report() -> None:
-            nonlocal told
-            total = counters[:, [0, 2]].sum(axis=0)  # episodes and steps
-            if total[0] > told[0]:
-                tell(progress, *(total - told).tolist())
-                told = total
-
-        jobs = [partial(job.run_block, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
-        run_in_threads(jobs, workers, watch=report, stop=job.end, poll=_POLL)
+        counted = run_blocks(job.run_block, len(batch), workers, progress, job.end)
         hidden, output = (job.hidden, job.output) if keep_weights else (None, None)
-        steps = int(counters[:, 2].sum())
-        return Trials(job.best, job.ep if keep_ep else None, hidden, output, steps=steps)
+        return Trials(job.best, job.ep if keep_ep else None, hidden, output, steps=int(counted[STEPS]))
 
 
 engine = Cpu()

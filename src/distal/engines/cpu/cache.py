@@ -28,9 +28,16 @@ _log = logging.getLogger("distal")
 PACKAGE = Path(__file__).parents[2]
 # What the kernels are compiled from.
 SOURCES = (
+    "engines/cpu/automaton.py",
+    "engines/cpu/continuous.py",
+    "engines/cpu/episodes.py",
     "engines/cpu/kernels.py",
     "engines/cpu/layout.py",
-    "learners/compiled_evolution_strategy.py",
+    "engines/cpu/update.py",
+    "engines/cpu/walk.py",
+    "engines/cpu/weights.py",
+    "engines/cpu/workspace.py",
+    "learners/compiled_climbing.py",
     "learners/evolution_strategy.py",
     "tasks/table.py",
     "model/draws.py",
@@ -40,29 +47,33 @@ SOURCES = (
     "networks/recurrent.py",
     "networks/compiled_logistic.py",
 )
-KEPT = 8  # folders of other sources or compilers that stay, the youngest
+KEPT = 8  # folders of other sources, compilers or tasks that stay, the youngest
 
 
-def fingerprint(sources: Iterable[str] | None = None) -> str:
+def fingerprint(sources: Iterable[str] | None = None, task: str = "") -> str:
     """Return a checksum of all that compiled code depends on, but for the processor, which Numba looks at.
 
-    `sources` are files of this package, or paths of others; those of engine cpu if left out.
+    `sources` are files of this package, or paths of others; those of engine cpu if left out. `task` is the
+    checksum of the functions of a compiled task.
     """
     digest = hashlib.sha256()
     for source in SOURCES if sources is None else sources:
         digest.update((PACKAGE / source).read_bytes())
     for module in (numba, llvmlite, np):
         digest.update(f"{module.__name__} {module.__version__}\n".encode())
+    digest.update(task.encode())
     return digest.hexdigest()[:20]
 
 
-def folder(engine: str = "cpu", sources: Iterable[str] | None = None) -> Path | None:
+def folder(engine: str = "cpu", sources: Iterable[str] | None = None, task: str = "") -> Path | None:
     """Return the folder for an engine's compiled code, made if need be; None if there is nowhere to write."""
     home = os.environ.get("NUMBA_CACHE_DIR")
     try:
         base = Path(home) if home else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        ours = base / "distal" / f"{engine}-{fingerprint(sources)}"
-        if not ours.is_dir():
+        ours = base / "distal" / f"{engine}-{fingerprint(sources, task)}"
+        if ours.is_dir():
+            os.utime(ours)  # what is in use is young
+        else:
             ours.mkdir(parents=True, exist_ok=True)
             _forget(ours)
     except (OSError, RuntimeError):  # no home, or no right to write there
@@ -176,7 +187,7 @@ def _not_kept(why: str, engine: str = "engine cpu") -> None:
 
 
 def _forget(ours: Path) -> None:
-    """Remove the oldest folders of other sources or compilers."""
+    """Remove the oldest folders of other sources, compilers or tasks."""
     others = [path for path in ours.parent.glob(f"{ours.name.partition('-')[0]}-*") if path != ours]
     with suppress(OSError):
         for old in sorted(others, key=lambda path: -path.stat().st_mtime)[KEPT:]:

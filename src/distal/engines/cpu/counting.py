@@ -12,27 +12,16 @@ from numpy.typing import NDArray
 
 from distal.engines.batch import Batch, named_in_errors
 from distal.engines.cpu import Announcement, Job
-from distal.engines.cpu.kernels import (
-    F1,
-    GROUP,
-    ZERO,
-    begin_automaton,
-    compiled,
-    decide,
-    draw,
-    inlined,
-    list_firings,
-    pointed,
-    pointers,
-    run_episode,
-    shape_of,
-    sort_sources,
-    splat32,
-    threshold,
-    update,
-)
+from distal.engines.cpu.episodes import begin_automaton, run_episode
+from distal.engines.cpu.kernels import compiled
+from distal.engines.cpu.update import decide, list_firings, sort_sources, update
+from distal.engines.cpu.weights import draw
+from distal.engines.cpu.workspace import GROUP, ZERO, pointed, pointers, shape_of
 from distal.engines.engine import Progress
+from distal.model.compiled_draws import F1, inlined
+from distal.model.compiled_traces import threshold
 from distal.model.draws import WEIGHTS
+from distal.model.lanes import splat32
 
 INPUTS, RECURRENT, FEEDBACK, OUTPUTS, BIASES = range(5)  # the layers, as they are counted
 LAYERS, ROWS = 5, 32

@@ -189,10 +189,10 @@ def _launches(card: int, stream: Any, work: _OnCard, progress: Progress | None) 
     runtime, batch, table = cupy().cuda.runtime, work.batch, work.table
     learners = packed_learners(batch)
     keep_weights, keep_ep = work.kept is not None, work.eps is not None
-    moving = batch.switch is not None
     kernel, size, _, places = prepared(
-        card, batch.settings, table, learners.climbing, keep_weights, keep_ep, moving
-    )
+        card, batch.settings, table, climbing=learners.climbing, keep_weights=keep_weights, keep_ep=keep_ep,
+        moving=batch.switch is not None,
+    )  # fmt: skip
     numbers, changes = padded(learners)
     width, phases = len(batch.recorded), batch.goals.shape[1]
     numbers_a_trial = 8 + phases + width + batch.episodes * keep_ep + size * (2 if keep_weights else 1)

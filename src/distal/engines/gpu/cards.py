@@ -170,10 +170,7 @@ class CardMemory(NamedTuple):
 def take(stream: Any, sent: dict[str, NDArray[Any]], empty: dict[str, int]) -> CardMemory:
     """Take memory of the card in one piece, and copy arrays to it in one piece: every request takes its time.
 
-    Args:
-        stream: The stream that will use it.
-        sent: The arrays.
-        empty: The bytes of further places, which are left as they are.
+    `empty` has the bytes of further places, which are left as they are.
     """
     sizes = [array.nbytes for array in sent.values()]
     starts = _starts(*sizes, *empty.values())

@@ -53,17 +53,7 @@ def definitions(
     keep_ep: bool = False,
     moving: bool = False,
 ) -> dict[str, int]:
-    """Return the constants that a kernel is compiled for, by name.
-
-    Args:
-        settings: The settings of the trials.
-        inputs: How many inputs the task has, without the bias.
-        outputs: Its actions.
-        climbing: Whether the learners are hill climbers, or chance, and not rules.
-        keep_weights: Whether the best weights are kept.
-        keep_ep: Whether the EP of every episode is kept.
-        moving: Whether goals move.
-    """
+    """Return the constants that a kernel is compiled for, by name; `climbing` is for climbers and chance."""
     layout = Layout(settings.hidden, inputs, outputs)
     return {
         "INPUTS": inputs,

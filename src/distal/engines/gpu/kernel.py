@@ -82,26 +82,10 @@ class Prepared(NamedTuple):
 
 
 @lru_cache(maxsize=16)
-def prepared(
-    card: int,
-    settings: Settings,
-    table: Table,
-    climbing: bool,
-    keep_weights: bool,
-    keep_ep: bool,
-    moving: bool,
-) -> Prepared:
-    """Return what trials need on the card in use; the last arguments are those of `definitions`."""
+def prepared(card: int, settings: Settings, table: Table, **kept: bool) -> Prepared:
+    """Return what trials need on the card in use; `kept` is as in `definitions`."""
     inputs, outputs = table.inputs, table.outputs
-    constants = definitions(
-        settings,
-        inputs,
-        outputs,
-        climbing=climbing,
-        keep_weights=keep_weights,
-        keep_ep=keep_ep,
-        moving=moving,
-    )
+    constants = definitions(settings, inputs, outputs, **kept)
     kernel, task = kernel_for(card, tuple(constants.items())), table_on_card(card, table)
     places = {name: array.data.ptr for name, array in task._asdict().items()}
     return Prepared(kernel, Layout(settings.hidden, inputs, outputs).size, task, places)

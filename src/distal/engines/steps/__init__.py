@@ -58,7 +58,7 @@ class Steps(Engine):
         network = NETWORKS[batch.settings.network]
         plan = plan_of(one, network, keep_weights=False, keep_ep=False)
         worker = Worker(one, plan, book_of(one, network_of(one), plan), encoding_for(one))
-        kernels_for(worker.agent, *worker.parts)
+        kernels_for(*worker.made_of)
 
     def trials(self, batch: Batch, asked: Asked) -> Trials:
         """Run all trials of a batch."""

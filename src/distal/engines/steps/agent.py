@@ -14,7 +14,8 @@ import numpy as np
 
 from distal.engines.batch import Batch
 from distal.engines.steps.encoding import Encoding
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
+from distal.learners.compiled_learner import CompiledLearner
+from distal.learners.genes import columns
 from distal.model.compiled_draws import draw_words, inlined
 from distal.model.draws import FLIP
 from distal.model.lanes import pointer
@@ -67,10 +68,9 @@ class Acts(NamedTuple):
 
 def plan_of(batch: Batch, network: type[Network], keep_weights: bool, keep_ep: bool) -> Plan:
     """Return what the trials of a batch share."""
-    numbers, names = numbers_of(batch.learners), batch.kind.names
     scales = np.zeros((len(batch.learners), max(1, len(network.scales))), np.float32)
     for k, (name, usual) in enumerate(network.scales.items()):
-        scales[:, k] = numbers[:, names.index(name)] if name in names else usual
+        scales[:, k] = columns(batch.learners, name)[:, 0] if name in batch.kind.names else usual
     return Plan(
         batch.episodes, batch.resample or 0, batch.phase, keep_weights, keep_ep, batch.columns, scales
     )

@@ -1,8 +1,8 @@
-"""Trials of compiled tasks: threads of compiled code, which Python only watches."""
+"""Trials of compiled tasks and of tables: threads of compiled code, which Python only watches."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -10,30 +10,19 @@ from numba.core import event
 from numpy.typing import NDArray
 
 from distal.base.memory import available_cores
-from distal.base.progress import tell
 from distal.engines.batch import Batch, named_in_errors
-from distal.engines.cpu import shares
+from distal.engines.blocks import CACHE_LINE, CUT, STEPS, TRIAL, WRONG, run_blocks
 from distal.engines.engine import Progress
 from distal.engines.steps.agent import Book, Plan
 from distal.engines.steps.encoding import encoding_of, no_encoding
-from distal.engines.steps.kernels import (
-    CUT,
-    EPISODES,
-    OUT_OF_BOUNDS,
-    STEPS,
-    TRIAL,
-    WRONG,
-    tables_for,
-    trials_for,
-)
+from distal.engines.steps.kernels import OUT_OF_BOUNDS, tables_for, trials_for
 from distal.engines.steps.worker import Worker
-from distal.engines.threads import run_in_threads
 from distal.tasks.compiled_task import CompiledTask, check_reward
-from distal.tasks.encoders import numbers_of
+from distal.tasks.spaces import numbers_of
 from distal.tasks.table import ARRAYS, Table
 
-_CACHE_LINE = 16  # integers: what threads write to often lies this far apart
-_POLL = 0.05  # seconds between looks at progress and at Ctrl-C
+# Runs trials first … last − 1 with a worker, until it is told to stop, and counts.
+Run = Callable[[Worker, int, int, NDArray[Any], NDArray[Any]], None]
 
 
 def run_compiled(
@@ -41,18 +30,40 @@ def run_compiled(
 ) -> tuple[int, int]:
     """Run all trials of a batch in a compiled task; return the episodes that were cut off, and all steps."""
     task = cast(CompiledTask, batch.task)
-    crew = [_Hand(batch, plan, book) for _ in range(_count(batch, workers))]
-    kernel, announcement = trials_for(crew[0].worker.agent, *crew[0].worker.parts, task)
-    return _run_all(batch, crew, kernel, announcement, progress)
+    encodings = [encoding_of(task.encoder) for _ in range(_count(batch, workers))]
+    # The bounds of a compiled task are floats, so that there is an encoding.
+    crew = [Worker(batch, plan, book, one) for one in encodings if one is not None]
+    kernel, announcement = trials_for(*crew[0].made_of, task.compiled)
+
+    def run(worker: Worker, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
+        kernel(
+            worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps,
+            np.zeros(task.draws), np.zeros(32, np.uint32), stop, counter,
+        )  # fmt: skip
+        if counter[WRONG]:
+            with named_in_errors(batch, int(counter[TRIAL])):
+                if counter[WRONG] == OUT_OF_BOUNDS:
+                    numbers_of(task.space, tuple(worker.agent.encoding.values.tolist()))
+                check_reward(float(worker.now["ep"][0]))
+
+    return _run_all(batch, crew, run, announcement, progress)
 
 
 def run_table(
     batch: Batch, table: Table, plan: Plan, book: Book, workers: int | None, progress: Progress | None
 ) -> int:
     """Run all trials of a batch in a table; return the number of steps."""
-    crew = [_Reader(batch, table, plan, book) for _ in range(_count(batch, workers))]
-    kernel, announcement = tables_for(crew[0].worker.agent, *crew[0].worker.parts)
-    _, steps = _run_all(batch, crew, kernel, announcement, progress)
+    crew = [Worker(batch, plan, book, no_encoding()) for _ in range(_count(batch, workers))]
+    kernel, announcement = tables_for(*crew[0].made_of)
+    arrays = (*(getattr(table, name) for name in ARRAYS), np.int64(table.step_cost))
+
+    def run(worker: Worker, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
+        kernel(
+            worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps, arrays,
+            stop, counter,
+        )  # fmt: skip
+
+    _, steps = _run_all(batch, crew, run, announcement, progress)
     return steps
 
 
@@ -62,78 +73,22 @@ def _count(batch: Batch, workers: int | None) -> int:
 
 
 def _run_all(
-    batch: Batch,
-    crew: list[Any],
-    kernel: Any,
-    announcement: Any,
-    progress: Progress | None,
+    batch: Batch, crew: list[Worker], run: Run, announcement: Any, progress: Progress | None
 ) -> tuple[int, int]:
-    """Run all trials of a batch; return the number of episodes that were cut off, and of steps."""
-    count = len(crew)
-    stop, blocks = np.zeros(_CACHE_LINE, np.int64), list(shares(len(batch), count))
-    counters = np.zeros((len(blocks), _CACHE_LINE), np.int64)
-    free, told = list(crew), np.zeros(2, np.int64)
+    """Run all trials of a batch, a worker in each thread; return the episodes cut off, and all steps."""
+    stop, free = np.zeros(CACHE_LINE, np.int64), list(crew)
 
-    def run(first: int, last: int, counter: NDArray[np.int64]) -> None:
-        hand = free.pop()
+    def run_block(first: int, last: int, counter: NDArray[np.int64]) -> None:
+        worker = free.pop()
         try:
-            hand.run(kernel, first, last, stop, counter)
+            run(worker, first, last, stop, counter)
         finally:
-            free.append(hand)
-
-    def report() -> None:
-        nonlocal told
-        total = counters[:, [EPISODES, STEPS]].sum(axis=0)
-        if total[0] > told[0]:
-            tell(progress, *(total - told).tolist())
-            told = total
+            free.append(worker)
 
     def end() -> None:
         stop[0] = 1
 
     with event.install_listener("numba:compile", announcement):
-        crew[0].run(kernel, 0, 0, stop, np.zeros(_CACHE_LINE, np.int64))
-    jobs = [partial(run, *of, counter) for of, counter in zip(blocks, counters, strict=True)]
-    run_in_threads(jobs, count, watch=report, stop=end, poll=_POLL)
-    report()
-    return int(counters[:, CUT].sum()), int(counters[:, STEPS].sum())
-
-
-class _Hand:
-    """What one thread works with."""
-
-    def __init__(self, batch: Batch, plan: Plan, book: Book) -> None:
-        encoding = encoding_of(batch.task.encoder)
-        assert encoding is not None  # noqa: S101 - the bounds of a compiled task are floats
-        self.batch, self.worker = batch, Worker(batch, plan, book, encoding)
-        self.task = cast(CompiledTask, batch.task)
-        self.random, self.words = np.zeros(self.task.draws), np.zeros(32, np.uint32)
-
-    def run(self, kernel: Any, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
-        """Run trials first … last − 1."""
-        batch, worker = self.batch, self.worker
-        kernel(
-            worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps,
-            self.random, self.words, stop, counter,
-        )  # fmt: skip
-        if counter[WRONG]:
-            with named_in_errors(batch, int(counter[TRIAL])):
-                if counter[WRONG] == OUT_OF_BOUNDS:
-                    numbers_of(self.task.space, tuple(worker.agent.encoding.values.tolist()))
-                check_reward(float(worker.now["ep"][0]))
-
-
-class _Reader:
-    """What one thread works with, in a table."""
-
-    def __init__(self, batch: Batch, table: Table, plan: Plan, book: Book) -> None:
-        self.batch, self.worker = batch, Worker(batch, plan, book, no_encoding())
-        self.table = (*(getattr(table, name) for name in ARRAYS), np.int64(table.step_cost))
-
-    def run(self, kernel: Any, first: int, last: int, stop: NDArray[Any], counter: NDArray[Any]) -> None:
-        """Run trials first … last − 1."""
-        batch = self.batch
-        kernel(
-            self.worker.address, first, last, batch.learner, batch.goals, batch.seed, batch.settings.steps,
-            self.table, stop, counter,
-        )  # fmt: skip
+        run(crew[0], 0, 0, stop, np.zeros(CACHE_LINE, np.int64))
+    counted = run_blocks(run_block, len(batch), len(crew), progress, end)
+    return int(counted[CUT]), int(counted[STEPS])

@@ -8,7 +8,8 @@ import numpy as np
 
 from distal.model.compiled_draws import inlined
 from distal.model.lanes import pointer
-from distal.tasks.encoders import AnyEncoder, Binned, Encoder, Whole, bounds_of
+from distal.tasks.encoders import AnyEncoder, Binned, Encoder
+from distal.tasks.spaces import bounds_of
 
 _EXACT = 2**53  # whole numbers below are floats
 
@@ -42,18 +43,16 @@ def encoding_of(encoder: AnyEncoder | None) -> Encoding | None:
         if isinstance(column, Binned):
             between += ((edge, np.inf) for edge in column.edges)
         else:
-            first = column.first if isinstance(column, Whole) else column.values[0]
-            last = first + column.count - 1 if isinstance(column, Whole) else column.values[-1]
+            first, last = column.values[0], column.values[-1]
             if max(abs(first), abs(last)) >= _EXACT:
                 return None
             if not column.one_hot:
                 binary.append((k, len(between), column.bits, first, last))
                 between += [(0.0, 0.0)] * column.bits
             elif column.bits:
-                known = range(first, last + 1) if isinstance(column, Whole) else column.values
-                between += ((value, value) for value in known)
+                between += ((value, value) for value in column.values)
         number += [k] * column.bits
-    low, high = bounds_of(encoder.space, encoder.columns)
+    low, high = bounds_of(encoder.space)
     least, most = np.array(between, np.float64).reshape(-1, 2).T.copy()
     wholes = np.array(binary, np.int64).reshape(-1, 5).T.copy()
     return Encoding(

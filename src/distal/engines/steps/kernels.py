@@ -19,9 +19,10 @@ from numba import literal_unroll, njit, typeof, types
 from numba.core import event
 from numpy.typing import NDArray
 
+from distal.engines.blocks import CUT, EPISODES, STEPS, TRIAL, WRONG
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
-from distal.engines.steps.agent import CompiledAgent, acts_of
+from distal.engines.steps.agent import acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
 from distal.learners.compiled_learner import CompiledLearner
@@ -29,38 +30,15 @@ from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
 from distal.model.lanes import pointer, read_now
 from distal.networks.compiled_network import CompiledNetwork
-from distal.tasks.compiled_task import CompiledTask
+from distal.tasks.compiled_task import Compiled
 
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
-    "engines/steps/agent.py",
-    "engines/steps/encoding.py",
-    "engines/steps/held.py",
-    "engines/steps/kernels.py",
-    "learners/compiled_learner.py",
-    "learners/compiled_chance.py",
-    "learners/compiled_counts.py",
-    "learners/compiled_dsp.py",
-    "learners/compiled_eligibility.py",
-    "learners/compiled_evolution_strategy.py",
-    "learners/compiled_hill_climbing.py",
-    "learners/compiled_modulation.py",
-    "learners/compiled_normalisation.py",
-    "learners/compiled_online_hebbian.py",
-    "learners/compiled_reinforce.py",
-    "learners/compiled_separable_cma.py",
-    "model/compiled_draws.py",
-    "model/compiled_traces.py",
-    "model/draws.py",
-    "model/lanes.py",
-    "networks/compiled_network.py",
-    "networks/compiled_logistic.py",
-    "networks/compiled_recurrent.py",
-    "networks/compiled_softmax.py",
+    *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
+    "engines/blocks.py", "engines/steps/agent.py", "engines/steps/encoding.py", "engines/steps/held.py",
+    "engines/steps/kernels.py", "learners/evolution_strategy.py", "model/draws.py", "model/lanes.py",
     "networks/recurrent.py",
-    "tasks/classic_control.py",
-    "tasks/phototaxis.py",
-)
+)  # fmt: skip
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 
 
@@ -73,13 +51,10 @@ class Kernels(NamedTuple):
     end: Callable[[int], None]
 
 
-def hold_agent(room: NDArray[np.uint8], agent: CompiledAgent) -> None:
-    """Write an agent to the memory of an array, where kernels find it by its address."""
-    _holding(typeof(agent))(room, agent)
-
-
 @cache
-def _holding(kind: Any) -> Any:
+def holder_for(kind: Any) -> Callable[[NDArray[np.uint8], Any], None]:
+    """Return what writes agents of a type into arrays, where kernels find them by address."""
+
     def hold_it(room, agent):
         hold(room, agent)
 
@@ -88,16 +63,13 @@ def _holding(kind: Any) -> Any:
     kept.keep_compiled(made, key=key, ours=_folder(key))
     with event.install_listener("numba:compile", Announcement("engine steps", made)):
         made.compile((typeof(room_for(kind)), kind))
-    return made
-
-
-def kernels_for(agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
-    """Return the kernels of an agent, compiled or loaded, and say so if they have to be compiled."""
-    return _kernels(typeof(agent), network, learner)
+    holder: Callable[[NDArray[np.uint8], Any], None] = made
+    return holder
 
 
 @cache
-def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
+def kernels_for(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> Kernels:
+    """Return the kernels of agents of a type, compiled or loaded, and say so if they have to be compiled."""
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
 
@@ -127,29 +99,21 @@ def _kernels(kind: Any, network: CompiledNetwork, learner: CompiledLearner) -> K
     return made
 
 
-EPISODES, TRIAL, CUT, WRONG, STEPS = range(5)  # what `trials` counts and says
 OUT_OF_BOUNDS, NOT_FINITE = 1, 2  # what can be WRONG
 
 
+@cache
 def trials_for(
-    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner, task: CompiledTask
+    kind: Any, network: CompiledNetwork, learner: CompiledLearner, compiled: Compiled
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a compiled task, and what says that it is compiled.
 
     trials(address, first, last, learner, goal, seed, steps, random, words, stop, done): trials first …
     last − 1; goal (trials, phases), random and words room for the numbers of an episode, done what it counts.
     """
-    made: tuple[Callable[..., None], Announcement] = _trials(
-        typeof(agent), network, learner, task.reset, task.step, task.compiled
-    )
-    return made
-
-
-@cache
-def _trials(kind, network, learner, reset, step, compiled):
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
-    reset_it, step_it = compiled
+    reset_it, step_it = compiled.reset, compiled.step
 
     @njit(error_model="numpy")
     def observe(observation, values):
@@ -196,28 +160,22 @@ def _trials(kind, network, learner, reset, step, compiled):
                 done[EPISODES] += 1
 
     made = njit(error_model="numpy", nogil=True)(trials)
-    ours = reset.__module__.startswith("distal.")
-    if ours:  # what others write may be made of anything
-        parts = (str(kind), reset.__qualname__, step.__qualname__, *_parts(network, learner))
-        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()
-        kept.keep_compiled(made, key=key, ours=_folder(key))
-    return made, Announcement("engine steps", made, kept=ours)
+    made_of = compiled.made_of()
+    if made_of is not None:
+        key = hashlib.sha256("\n".join((made_of, str(kind), *_parts(network, learner))).encode()).hexdigest()
+        kept.keep_compiled(made, key=key, ours=_folder(key, "task", made_of))
+    return made, Announcement("engine steps", made, kept=made_of is not None)
 
 
+@cache
 def tables_for(
-    agent: CompiledAgent, network: CompiledNetwork, learner: CompiledLearner
+    kind: Any, network: CompiledNetwork, learner: CompiledLearner
 ) -> tuple[Callable[..., None], Announcement]:
     """Return the kernel that runs whole trials of a table, and what says that it is compiled.
 
     tables(address, first, last, learner, goal, seed, steps, table, stop, done): as `trials_for`; table the
     arrays of a `Table` in their order, and what a step costs.
     """
-    made: tuple[Callable[..., None], Announcement] = _tables(typeof(agent), network, learner)
-    return made
-
-
-@cache
-def _tables(kind, network, learner):
     acts, held = acts_of(network, learner), holder_of(kind)
     start_it, begin_it, act_it, end_it = acts
 
@@ -257,9 +215,12 @@ def _tables(kind, network, learner):
     return made, Announcement("engine steps", made, kept=True)
 
 
-def _folder(key: str) -> Path | None:
-    """Return the folder for kernels of these parts; other processes may compile other kernels meanwhile."""
-    ours = kept.folder("steps", SOURCES)
+def _folder(key: str, engine: str = "steps", task: str = "") -> Path | None:
+    """Return the folder for kernels of these parts; other processes may compile other kernels meanwhile.
+
+    Each compiled task has a folder of its own, since people change theirs: the oldest go.
+    """
+    ours = kept.folder(engine, SOURCES, task)
     if ours is None:
         return None
     with suppress(OSError):

@@ -13,8 +13,8 @@ from distal.engines.reference import MAX_EP
 from distal.engines.steps.encoding import encoding_of, no_encoding
 from distal.engines.steps.kernels import OUTSIDE
 from distal.engines.steps.worker import Worker
-from distal.tasks.encoders import exact_types, numbers_of
 from distal.tasks.gym import EnvTask, played
+from distal.tasks.spaces import exact_types, numbers_of
 from distal.tasks.task import Task
 
 Episode = Callable[[int], tuple[float, bool]]  # towards a goal: EP, and whether it was cut off

@@ -13,20 +13,16 @@ from distal.engines.batch import Batch
 from distal.engines.steps.agent import Book, CompiledAgent, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
-from distal.engines.steps.kernels import Kernels, hold_agent, kernels_for
+from distal.engines.steps.kernels import Kernels, holder_for, kernels_for
 from distal.learners import Learner
 from distal.networks import Network, network_for
 from distal.networks.compiled_network import running
 
 
 class Worker:
-    """An agent with its kernels; `act` takes a step with the bits or the numbers that were written.
+    """An agent with its kernels, for trials of a batch; `act` takes a step with what was written.
 
-    Args:
-        batch: What it runs trials of; an engine supports it.
-        plan: What the trials share.
-        book: What results are written into.
-        encoding: How numbers become bits; Python writes bits if there are none.
+    Python writes the numbers of an observation, or bits if the encoding has no numbers.
     """
 
     def __init__(self, batch: Batch, plan: Plan, book: Book, encoding: Encoding) -> None:
@@ -42,16 +38,16 @@ class Worker:
             book=book,
             lowest=np.zeros(1),
         )
-        self.parts = parts
-        self._room = room_for(typeof(self.agent))
-        hold_agent(self._room, self.agent)
+        self.made_of = typeof(self.agent), *parts  # what kernels are made for
+        self._room = room_for(self.made_of[0])
+        holder_for(self.made_of[0])(self._room, self.agent)
         self.address = int(self._room.ctypes.data)
         self.now = self.agent.running.now
 
     @cached_property
     def kernels(self) -> Kernels:
         """What takes steps one by one; whole trials of compiled tasks and of tables need none of it."""
-        return kernels_for(self.agent, *self.parts)
+        return kernels_for(*self.made_of)
 
     def start(self, batch: Batch, trial: int) -> None:
         """Start a trial."""

@@ -85,25 +85,30 @@ class Readings(Based[ReadingStudy]):
 
     def _parts(self, variant: Variant) -> list[Stage]:
         """Return the stages of a variant, which people see as one."""
-        size, rules, finals = self.size, len(published_rules()), len(variant.maze.finals)
-        at_100 = rules * size.trials * finals * EPISODES
-        episodes = {
-            "published": at_100,
-            "chance": at_100,
-            "appendix": rules * TRIALS * finals * size.episodes,
-            "pairing": rules**2 * size.pairs * finals * EPISODES,
-        }
         alone = "" if len(variant.own) == len(PARTS) else ": rules alone"
         alone = ": evolution alone" if variant.reading in SEARCH_READINGS else alone
         group, cost = variant.label + alone, pace.cost(MazeTask(variant.maze), variant.settings)
         found = []
         for part in variant.own:
             (title, kind), name = PARTS[part], f"{part}_{variant.name}"
-            if part in episodes:
-                found.append(Stage(name, title, episodes[part], kind, group=group, cost=cost))
+            if part in self.tests:
+                learners, _, trials, episodes = self.tests[part]
+                run = len(learners) * trials * len(variant.maze.finals) * episodes
+                found.append(Stage(name, title, run, kind, group=group, cost=cost))
             else:
                 found.append(evolution_stage(name, title, self.config(kind, variant), group=group))
         return found
+
+    @cached_property
+    def tests(self) -> dict[str, tuple[Sequence[Learner], int, int, int]]:
+        """The tests of a variant: learners, the number of the test, trials for each goal, and episodes."""
+        size, rules = self.size, published_rules()
+        return {
+            "published": (rules, PUBLISHED, size.trials, EPISODES),
+            "chance": (tuple(map(chance_for, rules)), PUBLISHED, size.trials, EPISODES),
+            "appendix": (rules, APPENDIX, TRIALS, size.episodes),
+            "pairing": (pairs(rules), PAIRS, size.pairs, EPISODES),
+        }
 
     def check_memory(self) -> None:
         """Refuse more than the machine's free memory holds: all pairs at once, and an evolution."""
@@ -136,16 +141,10 @@ class Readings(Based[ReadingStudy]):
 
     def _part(self, part: str, variant: Variant, stages: Stages) -> Any:
         """Return the output of a part: the best EP of every trial, (learners, trials), or an evolution."""
-        name, size, rules = f"{part}_{variant.name}", self.size, published_rules()
-        if part.startswith("evolve_"):
+        name = f"{part}_{variant.name}"
+        if part not in self.tests:
             return stages.evolve(name, self.config(part.removeprefix("evolve_"), variant))
-        tests: dict[str, tuple[Sequence[Learner], int, int, int]] = {
-            "published": (rules, PUBLISHED, size.trials, EPISODES),
-            "chance": (list(map(chance_for, rules)), PUBLISHED, size.trials, EPISODES),
-            "appendix": (rules, APPENDIX, TRIALS, size.episodes),
-            "pairing": (pairs(rules), PAIRS, size.pairs, EPISODES),
-        }
-        learners, test, trials, episodes = tests[part]
+        learners, test, trials, episodes = self.tests[part]
         # All pairs have the same trials, so that what a trial does to all of them alike falls out.
         places = [0] * len(learners) if part == "pairing" else range(len(learners))
         seeds = child_seeds(self.seed, [[k, test, STUDY] for k in places])

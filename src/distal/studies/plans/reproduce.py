@@ -7,8 +7,8 @@ compared with chance. `agreement` compares the numbers of a `Reproduction` with 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar, Unpack
@@ -44,8 +44,27 @@ RULES = ("evolved", "published")
 _MANY = 50  # trials per final position, where episodes are looked at one by one
 TEST = 7  # the last number of the part that a test's seeds come from; the first two are rule and test
 # Further tests, by the second number of that part; the first four are `TESTS`.
-_AT_100 = {"dsp": 4, "hc": 5}
-EPISODES, AFRESH, APPENDIX, APPENDIX_RESAMPLED = 6, 7, 8, 9
+AT_100, AT_100_HC, EPISODES, AFRESH, APPENDIX, APPENDIX_RESAMPLED = range(4, 10)
+_CLOSE_LOOKS = {"dsp": "the best rule", "hc": "the best climber", "chance": "chance"}
+
+
+@dataclass(frozen=True)
+class _Test:
+    """A test of rules ("dsp") or climbers ("hc"), or of their chance, by its number.
+
+    `who` is "all" that the study tests, the "paper"'s rules, or the "best" of all. `more` is for
+    `Stages.test`.
+    """
+
+    title: str
+    kind: str
+    number: int
+    episodes: int
+    who: str = "all"
+    chance: bool = False
+    trials: int = TRIALS
+    maze: Maze | None = None
+    more: dict[str, Any] = field(default_factory=dict)
 
 
 def random_learners(kind: str, seed: int, count: int = PAPER.population) -> Sequence[Learner]:
@@ -109,11 +128,10 @@ class Experiments(Based[Reproduction]):
     def plan(self) -> list[Stage]:
         """The stages, with the episodes that each will run."""
         cost = pace.cost(MazeTask(self.maze), self.settings)
-        stages = (*self._evolutions(), *self._tests(), *self._appendix_tests(), *self._close_looks())
-        return [replace(stage, cost=cost) for stage in stages]
+        return [replace(stage, cost=cost) for stage in (*self._evolutions(), *self._test_stages())]
 
     def _evolutions(self) -> Iterator[Stage]:
-        """Yield the evolutions with both readings of elites; of published rules, fresh trials instead."""
+        """Yield the evolutions with both readings of elites."""
         size = self.size
         for suffix, reading in (("", self.elites), ("_otherwise", other_elites(self.elites))):
             for kind, name in (("dsp", "DSP rules"), ("hc", "hill climbing")):
@@ -121,53 +139,78 @@ class Experiments(Based[Reproduction]):
                     continue
                 title = f"evolve {name}, {size.runs} runs of {size.generations} generations, elites {reading}"
                 yield evolution_stage(f"evolve_{kind}{suffix}", title, self.config(kind, reading))
-        if self.rules == "published":
-            episodes = self._learners("dsp") * _MANY * len(self.maze.finals) * 100
-            yield Stage("afresh_dsp", "the published rules for 100 episodes", episodes, "dsp")
-            yield Stage("afresh_chance", "chance for them", episodes, "chance")
 
-    def _learners(self, kind: str) -> int:
-        """Return the number of rules ("dsp") or climbers ("hc") that are tested."""
-        return len(published_rules()) if (self.rules, kind) == ("published", "dsp") else self.size.runs
+    def _test_stages(self) -> Iterator[Stage]:
+        published = len(published_rules())
+        count = {"paper": published, "best": 1}
+        for name, test in self.tests.items():
+            every = published if (self.rules, test.kind) == ("published", "dsp") else self.size.runs
+            trials = count.get(test.who, every) * test.trials * len((test.maze or self.maze).finals)
+            yield Stage(name, test.title, trials * test.episodes, "chance" if test.chance else test.kind)
 
-    def _tests(self) -> Iterator[Stage]:
-        each, long = TRIALS * len(self.maze.finals) * self.size.episodes, f"{self.size.episodes:,} episodes"
-        for name, kind, resampled in TESTS:
-            n, whose = self._learners(kind), "rules" if kind == "dsp" else "climbers"
-            title = f"test {n} {whose}, {long}" + (f", resampled every {RESAMPLE}" if resampled else "")
-            yield Stage(f"test_{name}", title, n * each, kind)
-        for name, kind in CHANCE.items():
+    @cached_property
+    def tests(self) -> dict[str, _Test]:
+        """The tests, by their stages. Published rules that are tested anyway are not run twice."""
+        found, episodes = {}, self.size.episodes
+        long, again = f"{episodes:,} episodes", f", resampled every {RESAMPLE}"
+        own, n = self.rules == "evolved", len(published_rules())
+        if not own:
+            afresh = partial(
+                _Test, kind="dsp", number=AFRESH, episodes=100, trials=_MANY, more={"record": (100,)}
+            )
+            found["afresh_dsp"] = afresh("the published rules for 100 episodes")
+            found["afresh_chance"] = afresh("chance for them", chance=True)
+        for number, (name, kind, resampled) in enumerate(TESTS):
+            whose = "rules" if kind == "dsp" else "climbers"
+            count = n if kind == "dsp" and not own else self.size.runs
+            title = f"test {count} {whose}, {long}{again * resampled}"
+            more = {"resample": RESAMPLE if resampled else None}
+            found[f"test_{name}"] = _Test(title, kind, number, episodes, more=more)
+        for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
             title = f"chance for the {'rules' if kind == 'dsp' else 'climbers'}, {long}"
-            yield Stage(f"test_{name}", title, self._learners(kind) * each, "chance")
-
-    def _appendix_tests(self) -> Iterator[Stage]:
-        """Yield the tests of the appendix; published rules that are tested anyway are not run twice."""
-        n, narrow = len(published_rules()), named_maze(NARROW)
-        own, there = (n * TRIALS * len(one.finals) * self.size.episodes for one in (self.maze, narrow))
-        whose, long = f"the paper's {n} rules", f"{self.size.episodes:,} episodes"
-        if self.rules == "evolved":
-            resampled = f"test {whose}, {long}, resampled every {RESAMPLE}"
-            yield Stage("appendix_dsp", f"test {whose}, {long}", own, "dsp")
-            yield Stage("appendix_dsp_resampled", resampled, own, "dsp")
-            yield Stage("appendix_chance", f"chance for {whose}, {long}", own, "chance")
+            found[f"test_{name}"] = _Test(title, kind, number, episodes, chance=True)
+        whose, at, narrow = f"the paper's {n} rules", {"record": marks(episodes)}, named_maze(NARROW)
+        paper = partial(_Test, kind="dsp", number=APPENDIX, episodes=episodes, who="paper", more=at)
+        if own:
+            found["appendix_dsp"] = paper(f"test {whose}, {long}")
+            found["appendix_dsp_resampled"] = paper(
+                f"test {whose}, {long}{again}", number=APPENDIX_RESAMPLED, more={**at, "resample": RESAMPLE}
+            )
+            found["appendix_chance"] = paper(f"chance for {whose}, {long}", chance=True)
         if self.maze != narrow:
-            yield Stage("appendix_narrow", f"test {whose} in {NARROW}, {long}", there, "dsp")
-
-    def _close_looks(self) -> Iterator[Stage]:
-        finals = len(self.maze.finals)
-        for kind, name in (("dsp", "the best rule"), ("hc", "the best climber"), ("chance", "chance")):
-            many = f"{name}, every one of 100 episodes"
-            yield Stage(f"at_100_{kind}", f"{name} for 100 episodes", TRIALS * finals * 100, kind)
-            yield Stage(f"episodes_{kind}", many, _MANY * finals * 100, kind)
+            found["appendix_narrow"] = paper(f"test {whose} in {NARROW}, {long}", maze=narrow)
+        for which, name in _CLOSE_LOOKS.items():
+            kind, by_chance = ("dsp", True) if which == "chance" else (which, False)
+            best = partial(_Test, kind=kind, episodes=100, who="best", chance=by_chance)
+            at_100 = AT_100_HC if kind == "hc" else AT_100
+            found[f"at_100_{which}"] = best(f"{name} for 100 episodes", number=at_100)
+            found[f"episodes_{which}"] = best(
+                f"{name}, every one of 100 episodes", number=EPISODES, trials=_MANY, more={"every": True}
+            )
+        return found
 
     # -------------------------------------------------------------- the work
 
     def run_stages(self, stages: Stages) -> Reproduction:
         """Run all stages that are missing."""
-        test, episodes = partial(self._test, stages), self.size.episodes
         evolved: dict[str, Evolved] = {}
         fresh: dict[str, tuple[Fresh, ...]] = {}
         learners: dict[str, tuple[Learner, ...]] = {}
+        best: dict[str, tuple[Learner, ...]] = {}
+        groups: dict[str, Mapping[str, tuple[Learner, ...]]] = {
+            "all": learners, "paper": {"dsp": published_rules()}, "best": best,
+        }  # fmt: skip
+
+        def test(name: str) -> NDArray[np.int32]:
+            """Return the curves of a test, in the study's maze if it names none."""
+            one = self.tests[name]
+            those = groups[one.who][one.kind]
+            seeds = draws.child_seeds(self.seed, [[k, one.number, TEST] for k in range(len(those))])
+            return stages.test(
+                name, tuple(map(chance_for, those)) if one.chance else those, seeds, trials=one.trials,
+                episodes=one.episodes, task=MazeTask(one.maze or self.maze), settings=self.settings, **one.more,
+            )  # fmt: skip
+
         for kind in ("dsp", "hc"):
             if f"evolve_{kind}" in stages.stages:
                 evolved[kind] = stages.evolve(f"evolve_{kind}", self.config(kind, self.elites))
@@ -175,81 +218,32 @@ class Experiments(Based[Reproduction]):
                 fresh[kind] = tuple(winner.fresh for winner in evolved[kind].winners)
             else:
                 learners[kind] = published_rules()
-                fresh[kind] = self._afresh(stages, learners[kind])
-        curves = {}
-        for number, (name, kind, resampled) in enumerate(TESTS):
-            resample = RESAMPLE if resampled else None
-            curves[name] = test(f"test_{name}", learners[kind], number, episodes, resample=resample)
-        for number, (name, kind) in enumerate(CHANCE.items()):  # in the trials of the plain tests
-            curves[name] = test(f"test_{name}", tuple(map(chance_for, learners[kind])), number, episodes)
+                own, by_chance = (test(f"afresh_{name}")[:, :, -1] for name in ("dsp", "chance"))
+                fresh[kind] = tuple(Fresh.of(*pair) for pair in zip(own, by_chance, strict=True))
+        curves = {name: test(f"test_{name}") for name in (*(name for name, _, _ in TESTS), *CHANCE)}
+        at = marks(self.size.episodes)
+
+        def of_paper(name: str) -> NDArray[np.int32]:
+            stage = f"appendix_{name}"
+            return test(stage) if stage in self.tests else curves[name][:, :, [mark - 1 for mark in at]]
+
+        appendix = Appendix(
+            at, plain=of_paper("dsp"), resampled=of_paper("dsp_resampled"), chance=of_paper("chance"),
+            narrow=of_paper("narrow") if "appendix_narrow" in self.tests else None,
+        )  # fmt: skip
         result = Reproduction(
             scale=self.size, seed=self.seed, rules=self.rules, elites=self.elites, settings=self.settings,
             maze=self.maze, engine=stages.runner.engine, evolved=evolved, otherwise={}, fresh=fresh,
-            learners=learners, curves=curves, at_100={}, episodes={}, seconds=stages.seconds,
-            appendix=self._appendix(stages, curves),
+            learners=learners, curves=curves, at_100={}, episodes={}, seconds=stages.seconds, appendix=appendix,
         )  # fmt: skip
-        rule = learners["dsp"][result.best("dsp")]
-        three = {"dsp": rule, "hc": learners["hc"][result.best("hc")], "chance": chance_for(rule)}
-        at_100 = {
-            kind: test(f"at_100_{kind}", (one,), _AT_100.get(kind, _AT_100["dsp"]), 100)[0, :, -1]
-            for kind, one in three.items()
-        }
-        every = {
-            kind: test(f"episodes_{kind}", (one,), EPISODES, 100, trials=_MANY, every=True)[0]
-            for kind, one in three.items()
-        }
+        best.update({kind: (learners[kind][result.best(kind)],) for kind in learners})
+        at_100 = {which: test(f"at_100_{which}")[0, :, -1] for which in _CLOSE_LOOKS}
+        every = {which: test(f"episodes_{which}")[0] for which in _CLOSE_LOOKS}
         otherwise = {
             kind: stages.evolve(f"evolve_{kind}_otherwise", self.config(kind, other_elites(self.elites)))
             for kind in evolved
         }
         return replace(result, at_100=at_100, episodes=every, otherwise=otherwise, seconds=stages.seconds)
-
-    def _appendix(self, stages: Stages, curves: dict[str, NDArray[np.int32]]) -> Appendix:
-        """Return the paper's fifteen rules; tests that were run anyway are taken from their curves."""
-        episodes, rules = self.size.episodes, published_rules()
-        at, narrow = marks(episodes), named_maze(NARROW)
-
-        def tested(name: str, learners: tuple[Learner, ...], number: int, **more: Any) -> NDArray[np.int32]:
-            if f"appendix_{name}" in stages.stages:
-                stage = f"appendix_{name}"
-                return self._test(stages, stage, learners, number, episodes, record=at, **more)
-            return curves[name][:, :, [mark - 1 for mark in at]]
-
-        return Appendix(
-            at,
-            plain=tested("dsp", rules, APPENDIX),
-            resampled=tested("dsp_resampled", rules, APPENDIX_RESAMPLED, resample=RESAMPLE),
-            chance=tested("chance", tuple(map(chance_for, rules)), APPENDIX),
-            narrow=None if self.maze == narrow else tested("narrow", rules, APPENDIX, maze=narrow),
-        )
-
-    def _afresh(self, stages: Stages, learners: tuple[Learner, ...]) -> tuple[Fresh, ...]:
-        """Return the scores of rules in many trials, with chance in the same ones."""
-        chance = tuple(chance_for(learner) for learner in learners)
-        own, by_chance = (
-            self._test(stages, f"afresh_{name}", those, AFRESH, 100, trials=_MANY, record=(100,))[:, :, -1]
-            for name, those in (("dsp", learners), ("chance", chance))
-        )
-        return tuple(Fresh.of(*pair) for pair in zip(own, by_chance, strict=True))
-
-    def _test(
-        self,
-        stages: Stages,
-        stage: str,
-        learners: tuple[Learner, ...],
-        number: int,
-        episodes: int,
-        *,
-        trials: int = TRIALS,
-        maze: Maze | None = None,
-        **more: Any,
-    ) -> NDArray[np.int32]:
-        """Return the curves of test `number`, in the study's maze if none is named."""
-        seeds = draws.child_seeds(self.seed, [[k, number, TEST] for k in range(len(learners))])
-        return stages.test(
-            stage, learners, seeds, trials=trials, episodes=episodes, task=MazeTask(maze or self.maze),
-            settings=self.settings, **more,
-        )  # fmt: skip
 
 
 def reproduce(

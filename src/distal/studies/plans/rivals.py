@@ -24,7 +24,7 @@ from distal.studies.problems import PROBLEMS as ALL
 from distal.studies.problems import Problem
 from distal.studies.registry import register
 from distal.studies.report import Sheet, Text, mean, minus, percent, run_sheet, share, verdict
-from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
+from distal.studies.stages import Stage, Stages
 from distal.studies.study import RunOptions, Scale, Scaled
 from distal.studies.tested import FigureLine, Planned, ProblemOutcome, ProblemsReport, Tested, about
 from distal.tasks.mazes import MazeTask
@@ -183,9 +183,7 @@ class RivalsReport(ProblemsReport[RivalStudy]):
         """The table of how the study was run."""
         study = self.outcome
         command = f"distal rivals --scale {study.scale} --seed {study.seed}"
-        return run_sheet(
-            command, "rivals", study.version, study.machine, study.seconds, study.budget.to_dict()
-        )
+        return run_sheet(study, command, "rivals", study.budget.to_dict())
 
 
 # ------------------------------------------------------------------ the study
@@ -231,32 +229,25 @@ class Rivals(Scaled[RivalStudy]):
         """The stages of all tasks."""
         return [stage for one in self.planned for stage in self._stages(one)]
 
-    def _stages(self, one: Planned) -> list[Stage]:
+    @staticmethod
+    def _stages(one: Planned) -> list[Stage]:
         """Return the stages of a task: every kind is evolved, and its winner tested three times."""
-        problem, found = one.problem, []
-        test, cost = one.tested(one.budget.long), one.cost("steps")
+        found = []
         for name, kind in KINDS.items():
             engine = kind.engine if one.task.table(one.settings) is not None else "steps"
-            alike: dict[str, Any] = {"group": problem.title, "engine": engine}
-            config = one.config(name, self.seed)
-            found.append(
-                evolution_stage(f"evolve_{name}_{problem.name}", f"evolve {kind.label}", config, **alike)
-            )
-            for which, title, pace_of, by in (
-                ("test", f"test {kind.label}", name, engine),
-                ("chance", "chance beside it", "chance", engine if kind.engine else None),
-                ("flipped", "rewards turned round", name, "steps"),
-            ):
-                stage = f"{which}_{name}_{problem.name}"
-                found.append(Stage(stage, title, test, pace_of, cost=cost, group=problem.title, engine=by))
+            by_chance = engine if kind.engine else None
+            found += [
+                one.evolution(name, kind.label, engine),
+                one.stage("test", name, f"test {kind.label}", name, engine),
+                one.stage("chance", name, "chance beside it", "chance", by_chance),
+                one.stage("flipped", name, "rewards turned round", name, "steps"),
+            ]
         return found
 
     def run_stages(self, stages: Stages) -> RivalStudy:
         """Run all stages that are missing."""
         outcomes = tuple(self._outcome(stages, *each) for each in enumerate(self.planned))
-        made = self.made(stages)
-        del made["engine"]  # each kind of learner has one of its own
-        return RivalStudy(scale=self.scale, budget=self.size, outcomes=outcomes, **made)
+        return RivalStudy(scale=self.scale, budget=self.size, outcomes=outcomes, **self.made(stages))
 
     def _outcome(self, stages: Stages, position: int, one: Planned) -> RivalOutcome:
         """Run all stages of a task, and sum them up."""
@@ -266,8 +257,7 @@ class Rivals(Scaled[RivalStudy]):
         marks = [mark for mark in MARKS if mark <= one.budget.long]
         winners, eps, by_chance, flipped = {}, {}, {}, {}
         for name in KINDS:
-            evolved = stages.evolve(f"evolve_{name}_{problem.name}", one.config(name, self.seed))
-            winners[name] = best = best_winner(evolved)
+            winners[name] = best = one.evolved(stages, name, self.seed)
             test, where = partial(one.test, stages, seed=seed), f"{name}_{problem.name}"
             eps[name] = test(f"test_{where}", best.learner)
             by_chance[name] = test(f"chance_{where}", chance_for(best.learner))

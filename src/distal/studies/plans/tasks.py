@@ -34,7 +34,7 @@ from distal.studies.report import (
     share,
     verdict,
 )
-from distal.studies.stages import Stage, Stages, best_winner, evolution_stage
+from distal.studies.stages import Stage, Stages
 from distal.studies.study import Option, RunOptions, Scale, Scaled
 from distal.studies.tested import FigureLine, Planned, ProblemOutcome, ProblemsReport, Tested, about
 
@@ -261,7 +261,7 @@ class TasksReport(ProblemsReport[TaskStudy]):
         command = f"distal tasks {worlds}--scale {study.scale} --seed {study.seed}"
         marks = sum(len(one.marks) for outcome in study.outcomes for one in outcome.tested.values())
         tests = ("comparisons with chance, p not corrected", str(marks + len(study.transfers)))
-        return run_sheet(command, "tasks", study.version, study.machine, study.seconds, {}, tests)
+        return run_sheet(study, command, "tasks", {}, tests)
 
 
 def _moved(study: TaskStudy) -> Sequence[Block]:
@@ -386,18 +386,13 @@ class Tasks(Scaled[TaskStudy]):
     @staticmethod
     def _stages(one: Planned) -> list[Stage]:
         """Return the stages of a task, with the episodes that each will run."""
-        name, test, cost = one.problem.name, one.tested(one.budget.long), one.cost(one.engine)
-        alike: dict[str, Any] = {"group": one.problem.title, "engine": one.engine}
-        found = [
-            evolution_stage(f"evolve_{kind}_{name}", f"evolve {words}", one.config(kind, 0), **alike)
-            for kind, words in (("dsp", "rules"), ("hc", "hill climbing"))
-        ]
+        kinds = ("dsp", "rules"), ("hc", "hill climbing")
+        found = [one.evolution(kind, words, one.engine) for kind, words in kinds]
         for which, tried in LEARNERS.items():
-            for stage, title, kind in (
-                ("test", f"test {tried.words}", tried.kind),
-                ("chance", "chance for it", "chance"),
-            ):
-                found.append(Stage(f"{stage}_{which}_{name}", title, test, kind, cost=cost, **alike))
+            found += [
+                one.stage("test", which, f"test {tried.words}", tried.kind, one.engine),
+                one.stage("chance", which, "chance for it", "chance", one.engine),
+            ]
         return found
 
     def run_stages(self, stages: Stages) -> TaskStudy:
@@ -415,11 +410,10 @@ class Tasks(Scaled[TaskStudy]):
             )
             name = one.problem.name
             moved.append(Transfer.of(rule, name, ep, by_chance, own[name]))
-        made = self.made(stages)
-        del made["engine"]  # every outcome has one of its own
         return TaskStudy(
-            scale=self.scale, outcomes=outcomes, worlds=self.worlds, transfers=tuple(moved), **made
-        )
+            scale=self.scale, outcomes=outcomes, worlds=self.worlds, transfers=tuple(moved),
+            **self.made(stages),
+        )  # fmt: skip
 
     def _seed(self, one: Planned) -> int:
         """Return the seed of all tests in a task: its learners have the same trials, to be compared in pairs."""
@@ -445,9 +439,7 @@ class Tasks(Scaled[TaskStudy]):
         """Return the learners that are tested: the best winners, and the rule and climber of the maze."""
         found: dict[str, tuple[Learner, int | None, float | None]] = {}
         for name, kind in ((RULE, "dsp"), (CLIMBER, "hc")):
-            best = best_winner(
-                stages.evolve(f"evolve_{kind}_{one.problem.name}", one.config(kind, self.seed))
-            )
+            best = one.evolved(stages, kind, self.seed)
             found[name] = best.learner, best.run, best.remeasured
         return {
             **found,
@@ -458,11 +450,18 @@ class Tasks(Scaled[TaskStudy]):
 
 def _moved_stages(one: Planned, rule: str) -> list[Stage]:
     """Return the stages of a rule in a task that it was not evolved for; `rule` is the name of its own."""
-    name, episodes = one.problem.name, one.tested(one.budget.episodes)
-    alike: dict[str, Any] = {"group": MOVED, "engine": one.engine, "cost": one.cost(one.engine)}
+    tests = ("move", "a rule of another task", "dsp"), ("beside", "chance", "chance")
     return [
-        Stage(f"{what}_{rule}_in_{name}", f"{words} in {one.problem.title}", episodes, kind, **alike)
-        for what, words, kind in (("move", "a rule of another task", "dsp"), ("beside", "chance", "chance"))
+        one.stage(
+            what,
+            f"{rule}_in",
+            f"{words} in {one.problem.title}",
+            kind,
+            one.engine,
+            one.budget.episodes,
+            MOVED,
+        )
+        for what, words, kind in tests
     ]
 
 

@@ -1,4 +1,7 @@
-"""The (1+1) evolution strategy, compiled: `evolution_strategy`, to the bit."""
+"""Hill climbing and the (1+1) evolution strategy, compiled, to the bit.
+
+Hill climbing is the strategy with a factor of 1.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.learners import evolution_strategy
-from distal.learners.compiled_hill_climbing import perturb, perturbation
-from distal.learners.compiled_learner import CompiledLearner, numbers_of
-from distal.learners.evolution_strategy import NUMBERS
+from distal.learners.compiled_learner import CompiledLearner, forget
+from distal.learners.genes import columns
 from distal.learners.learner import Learner
-from distal.model.compiled_draws import inlined
+from distal.model.compiled_draws import draw, inlined
+from distal.model.draws import NOISE
 from distal.networks.compiled_network import copy_rows
 from distal.networks.network import Network
 
@@ -21,10 +24,10 @@ SMALLEST, LARGEST = evolution_strategy.SMALLEST, evolution_strategy.LARGEST
 
 
 class Strategies(NamedTuple):
-    """The strategies of a batch."""
+    """The learners of a batch."""
 
-    sigma: Any  # float32 (strategies): at first
-    factor: Any  # float32 (strategies)
+    sigma: Any  # float32 (learners): at first
+    factor: Any  # float32 (learners)
 
 
 class StrategyState(NamedTuple):
@@ -38,9 +41,11 @@ class StrategyState(NamedTuple):
 
 
 def packed(learners: Sequence[Learner]) -> Strategies:
-    """Return the numbers of strategies."""
-    numbers = numbers_of(learners).astype(np.float32)
-    return Strategies(*(np.ascontiguousarray(numbers[:, NUMBERS.index(name)]) for name in Strategies._fields))
+    """Return the numbers of the learners."""
+    sigma, factor = columns(learners, "sigma").ravel(), np.ones(len(learners), np.float32)
+    if "factor" in learners[0].names:
+        factor = columns(learners, "factor").ravel()
+    return Strategies(sigma, factor)
 
 
 def make(network: Network) -> StrategyState:
@@ -50,9 +55,19 @@ def make(network: Network) -> StrategyState:
 
 
 @inlined
-def fresh(state, learners, running):
-    """Begin anew."""
-    state.known[0] = False
+def perturbation(running, hidden, output, episode):
+    """Draw the deviates of an episode, as `Network.perturbation`."""
+    seed, first, purpose = running.now[0].seed, running.hidden.shape[1], np.int64(NOISE)
+    draw(hidden, running.hidden_exists, np.int64(0), seed, episode, purpose, running.spare)
+    draw(output, running.output_exists, first, seed, episode, purpose, running.spare)
+
+
+@inlined
+def perturb(weights, best, sigma):
+    """Turn deviates into the best weights plus σ times each."""
+    for p in range(len(weights)):
+        for j in range(weights.shape[1]):
+            weights[p, j] = best[p, j] + sigma * weights[p, j]
 
 
 @inlined
@@ -88,4 +103,4 @@ def update(state, learners, running):
     perturb(running.output, state.output, state.sigma[0])
 
 
-compiled = CompiledLearner(packed, make, fresh=fresh, update=update)
+compiled = CompiledLearner(packed, make, forget, update=update)

@@ -60,7 +60,7 @@ from tests.conftest import assert_equal_trials
 from tests.mazes import wide_maze
 from tests.refusals import refused
 
-HERE = Path(__file__).parents[1]
+HERE = Path(__file__).parent
 KERNEL = Path(gpu.__file__).with_name("trials.cu")
 OUTCOMES = ("done", "lanes were at different functions", "a warp waited for itself")
 COMPILER = shutil.which("c++") or shutil.which("g++")
@@ -351,8 +351,8 @@ def test_what_is_not_asked_for_is_not_kept(plug_in: Callable[..., Card], kind: s
 
 @pytest.mark.parametrize("case", range(12))
 def test_random_settings_mazes_and_learners_give_the_same_bits(emulate: Run, case: int) -> None:
-    # From 1,046 on both learners meet both kinds of neurons, with goals that stay and that move.
-    rng = np.random.default_rng(1_046 + case)
+    # From 1,005 on both learners meet both kinds of neurons, with goals that stay and that move.
+    rng = np.random.default_rng(1_005 + case)
     settings = random_settings(rng)
     for _ in range(2):
         batch = random_batch(rng, settings, climbing=case % 4 == 3, episodes=15)
