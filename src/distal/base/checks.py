@@ -96,7 +96,7 @@ def code_for(name: str, functions: Mapping[str, T], word: str) -> T:
         return functions[word]
     except Exception:  # no list is a key, and what is one may fail in any way
         known = ", ".join(functions)
-        raise InputError(f"{name} is {shown(word)}, but there is code only for {known}") from None
+        raise InputError(f"{name} is {shown(word)}, but there is code for {known} only") from None
 
 
 def integer(name: str, value: object, low: int, high: int | None = None) -> int:
