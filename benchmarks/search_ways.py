@@ -26,11 +26,13 @@ import numpy as np
 
 from distal import CMA, GeneticAlgorithm, Islands, Race, Restarts, engines, evolve, maze
 from distal._version import __version__
+from distal.base.colours import LIGHT
 from distal.base.files import write_text
 from distal.base.significance import mean_interval
 from distal.model.maze import DEFAULT_MAZE, MAZES
 from distal.search.config import Config
 from distal.search.search import Algorithm
+from distal.studies import figures
 
 FIFTY = GeneticAlgorithm(population=50, elite_count=10)
 FOCUSED = GeneticAlgorithm(
@@ -123,35 +125,33 @@ def table(kept: dict[str, Any]) -> str:
 
 def draw(kept: dict[str, Any], path: Path) -> None:
     """Draw fitness on fresh trials against the budget, a line for each way."""
-    import matplotlib as mpl  # noqa: PLC0415
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    mpl.rcParams["svg.hashsalt"] = "distal"
     shown = [name for name in WAYS if name in kept["ways"]]
-    figure = Figure(figsize=(8.5, 0.34 * len(shown) + 1.2), layout="constrained")
-    axes = figure.subplots()
     budgets = sorted({float(budget) for found in kept["ways"].values() for budget in found})
-    shades = mpl.colormaps["viridis"](np.linspace(0.85, 0.15, len(budgets)))
-    for place, budget in enumerate(budgets):
-        at, means, errors = [], [], []
-        for row, name in enumerate(shown):
-            found = kept["ways"][name].get(f"{budget:.0f}")
-            if found is not None:
-                mean, low, high, _, _ = summary(found)
-                at.append(row + 0.22 * (place - (len(budgets) - 1) / 2))
-                means.append(mean)
-                errors.append((mean - low, high - mean))
-        axes.errorbar(
-            means, at, xerr=np.transpose(errors), fmt="o", markersize=4, color=shades[place], capsize=2,
-            label=f"{budget:,.0f} episodes a run",
-        )  # fmt: skip
-    axes.axvline(kept["chance"], color="0.5", linestyle="--", linewidth=1, label="chance")
-    axes.set_yticks(range(len(shown)), [WAYS[name].title for name in shown])
-    axes.invert_yaxis()
-    axes.set_xlabel(f"fitness of the winners on fresh trials, mean of {kept['runs']} runs; lower is better")
-    axes.grid(axis="x", alpha=0.3)
-    figure.legend(fontsize=8, loc="outside upper center", ncols=len(budgets) + 1, frameon=False)
-    figure.savefig(path, metadata={"Date": None})
+    with figures.own_style():
+        figure = figures.blank(7.2, 0.3 * len(shown) + 1.2)
+        axes = figure.subplots()
+        for place, (budget, role) in enumerate(zip(budgets, ("dsp", "hc", "goal"), strict=False)):
+            at, means, errors = [], [], []
+            for row, name in enumerate(shown):
+                found = kept["ways"][name].get(f"{budget:.0f}")
+                if found is not None:
+                    mean, low, high, _, _ = summary(found)
+                    at.append(row + 0.22 * (place - (len(budgets) - 1) / 2))
+                    means.append(mean)
+                    errors.append((mean - low, high - mean))
+            axes.errorbar(
+                means, at, xerr=np.transpose(errors), fmt="o", markersize=4, color=LIGHT[role],
+                label=f"{budget:,.0f} episodes a run, 95 % interval",
+            )  # fmt: skip
+        axes.axvline(kept["chance"], color=LIGHT["chance"], linestyle="--", linewidth=1, label="chance")
+        axes.set_yticks(range(len(shown)), [WAYS[name].title for name in shown])
+        axes.invert_yaxis()
+        axes.set_xlabel(
+            f"fitness of the winners on fresh trials, mean of {kept['runs']} runs; lower is better"
+        )
+        axes.grid(visible=False, axis="y")
+        figure.legend(loc="outside upper center", ncols=len(budgets) + 1)
+        write_text(path, figures.standalone(figures.render_svg(figure)))
 
 
 def say(text: str) -> None:

@@ -55,7 +55,7 @@ def test_the_command_line_evolves_resumes_and_summarises(
         (["evolve", "--resume", str(tmp_path / "no")], "is not a folder of runs"),
         (
             ["evolve", "--learner", "dps", "--out", out],
-            "expected one of dsp, hc, eligibility, online, neuron, es, cma; did you mean 'dsp'?",
+            "expected one of dsp, hc, eligibility, online, neuron, es, cma, reinforce; did you mean 'dsp'?",
         ),
         (["runs", str(tmp_path / "no")], "is not a folder"),
         (["runs", os.devnull], "is not a folder"),

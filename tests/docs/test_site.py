@@ -231,6 +231,53 @@ def test_no_page_is_wider_than_a_phone(browser: Browser, built: Path) -> None:
     context.close()
 
 
+# Names in the first cells of tables that reach into the next cell.
+COVERED = """[...document.querySelectorAll('article td:first-child')].filter(cell => {
+  const words = document.createRange(); words.selectNodeContents(cell);
+  return words.getBoundingClientRect().right > cell.getBoundingClientRect().right + 1;
+}).map(cell => cell.textContent)"""
+
+
+def test_names_in_tables_cover_nothing_on_a_phone(browser: Browser, built: Path) -> None:
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    for name in ("api", "environments", "your-method", "searching", "formats", "commands"):
+        page.goto((built / f"{name}.html").as_uri())
+        assert page.evaluate(COVERED) == [], name
+    context.close()
+
+
+def test_what_scrolls_sideways_fades_where_it_goes_on_and_is_clear_at_its_end(
+    opened: Opened, built: Path
+) -> None:
+    opened.set_viewport_size({"width": 390, "height": 844})
+    opened.goto((built / "getting-started.html").as_uri())
+    more = "box => getComputedStyle(box).getPropertyValue('--more')"
+    wide = opened.locator("article pre", has_text="lower EP is better").first
+    assert wide.evaluate(more) == "48px"
+    wide.evaluate("box => box.scrollTo(box.scrollWidth, 0)")
+    opened.wait_for_function(
+        "box => getComputedStyle(box).getPropertyValue('--more') == '0px'", arg=wide.element_handle()
+    )
+    short = opened.locator("article pre").first
+    short.evaluate("box => { box.textContent = 'short' }")
+    assert short.evaluate(more) == "0px"
+
+
+def test_figures_of_notebooks_are_dark_in_the_dark(opened: Opened, built: Path) -> None:
+    opened.goto((built / "notebooks" / "first-steps.html").as_uri())
+    figure = opened.locator(".cell_output img").first
+    assert figure.evaluate("image => getComputedStyle(image).filter").startswith("invert(1)")
+
+
+@pytest.mark.parametrize(
+    "figure", sorted([*DOCS.glob("*.svg"), *DOCS.glob("figures/*.svg")]), ids=lambda path: path.name
+)
+def test_figures_have_colours_for_dark_ground(figure: Path) -> None:
+    if figure.name != "maze.svg":  # a picture of a maze brings its own ground
+        assert "prefers-color-scheme: dark" in figure.read_text(encoding="utf-8")
+
+
 def project(root: Path, pages: dict[str, str]) -> Path:
     """Write a small project with the site's own settings and these pages; return its folder."""
     shutil.copytree(DOCS / "style", root / "docs" / "style")

@@ -84,8 +84,8 @@ def show_result(result: Result, brief: bool = False) -> None:
 
     The short form is the fitness with its verdict, and the share that is reached again after a success.
     """
-    scores, beats = _fitness(result)
     episodes, keeps = _behaviour(result)
+    scores, beats = _fitness(result)
     perfect = [] if result.shortest is None else [("perfect agent", f"{result.shortest:z.2f}")]
     marks = list(result.checkpoints)[-_MARKS:]
     goals, described, conditions = _goals(result), _described(result), _conditions(result)

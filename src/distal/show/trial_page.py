@@ -21,7 +21,7 @@ from distal.base.colours import DARK, LIGHT, css
 from distal.learners import Learner, embedded
 from distal.learners.dsp import Rule
 from distal.model.readings import READINGS, default
-from distal.show.chance import CHANCE_TRIALS, VISIBLE, visible_points
+from distal.show.chance_curve import CHANCE_TRIALS, VISIBLE, visible_points
 from distal.show.modules import asset, joined
 from distal.show.recording import Recording, table_of
 

@@ -27,7 +27,7 @@ from distal.learners.hill_climbing import HillClimbing
 from distal.model.maze import Maze
 from distal.model.settings import SettingsDict
 from distal.networks import LAYERS
-from distal.show.chance import CHANCE_TRIALS, by_chance
+from distal.show.chance_curve import CHANCE_TRIALS, by_chance
 from distal.show.recording import MAX_BYTES, Recording, episode_bytes, states_of, table_of
 from distal.show.watched import Watched
 from distal.tasks.sources import AnyTask

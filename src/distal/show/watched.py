@@ -12,7 +12,7 @@ from distal.base.frozen import Frozen
 from distal.engines import Batch
 from distal.engines.batch import best_so_far
 from distal.show import trial_page
-from distal.show.chance import CHANCE_TRIALS
+from distal.show.chance_curve import CHANCE_TRIALS
 from distal.show.recording import Recording
 from distal.tasks.task import Task
 

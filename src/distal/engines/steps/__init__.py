@@ -15,7 +15,7 @@ from distal.base.progress import tell
 from distal.engines.batch import Batch, EPs, Trials
 from distal.engines.engine import Asked, Engine, Progress
 from distal.engines.processes import processes_for
-from distal.engines.steps.agent import Book, Plan, book_of, plan_of
+from distal.engines.steps.compiled_agent import Book, Plan, book_of, plan_of
 from distal.engines.steps.compiled_trials import run_compiled, run_table
 from distal.engines.steps.kernels import kernels_for
 from distal.engines.steps.walks import encoding_for, run_trial

@@ -13,7 +13,7 @@ from distal.base.memory import available_cores
 from distal.engines.batch import Batch, named_in_errors
 from distal.engines.blocks import CACHE_LINE, CUT, STEPS, TRIAL, WRONG, run_blocks
 from distal.engines.engine import Progress
-from distal.engines.steps.agent import Book, Plan
+from distal.engines.steps.compiled_agent import Book, Plan
 from distal.engines.steps.encoding import encoding_of, no_encoding
 from distal.engines.steps.kernels import OUT_OF_BOUNDS, tables_for, trials_for
 from distal.engines.steps.worker import Worker

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from distal.engines.blocks import CUT, EPISODES, STEPS, TRIAL, WRONG
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
-from distal.engines.steps.agent import acts_of
+from distal.engines.steps.compiled_agent import acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
 from distal.learners.compiled_learner import CompiledLearner
@@ -35,9 +35,9 @@ from distal.tasks.compiled_task import Compiled
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
     *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
-    "engines/blocks.py", "engines/steps/agent.py", "engines/steps/encoding.py", "engines/steps/held.py",
-    "engines/steps/kernels.py", "learners/evolution_strategy.py", "model/draws.py", "model/lanes.py",
-    "networks/recurrent.py",
+    "engines/blocks.py", "engines/steps/compiled_agent.py", "engines/steps/encoding.py",
+    "engines/steps/held.py", "engines/steps/kernels.py", "learners/evolution_strategy.py",
+    "model/draws.py", "model/lanes.py", "networks/recurrent.py",
 )  # fmt: skip
 OUTSIDE = -1  # what `act` returns for an observation that is out of its bounds
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import typeof
 
 from distal.engines.batch import Batch
-from distal.engines.steps.agent import Book, CompiledAgent, Plan
+from distal.engines.steps.compiled_agent import Book, CompiledAgent, Plan
 from distal.engines.steps.encoding import Encoding
 from distal.engines.steps.held import room_for
 from distal.engines.steps.kernels import Kernels, holder_for, kernels_for
