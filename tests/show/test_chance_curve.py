@@ -7,7 +7,7 @@ import numpy as np
 import distal
 from distal.engines import Runner
 from distal.learners.chance import Chance
-from distal.show import chance, watch
+from distal.show import chance_curve, watch
 from distal.show.trial_page import page_data
 from tests.given import some
 from tests.mazes import T
@@ -31,16 +31,16 @@ def test_the_line_of_chance_is_nowhere_more_than_a_pixel_off() -> None:
     for episodes in (1, 2, 30, 1_000):
         falls = draw.choice([0, 0, 0, 0.005, 0.2, 3], episodes)
         curve = 140 - np.cumsum(falls)
-        at, values = zip(*chance.visible_points(curve), strict=True)
+        at, values = zip(*chance_curve.visible_points(curve), strict=True)
         assert (at[0], at[-1]) == (0, episodes - 1)
         off = np.abs(np.interp(np.arange(episodes), at, values) - curve)
-        assert off.max() <= chance.VISIBLE + 0.01  # values have two digits
-    assert len(chance.visible_points(np.full(100_000, 137.0))) == 2
+        assert off.max() <= chance_curve.VISIBLE + 0.01  # values have two digits
+    assert len(chance_curve.visible_points(np.full(100_000, 137.0))) == 2
 
 
 def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_in_each_phase() -> None:
     watched = watch.watch("evolved:1", episodes=9, switch=4, seed=5, maze=RING, steps=20, hidden=3)
-    batch = chance.by_chance(watched.batches[0], 5)
+    batch = chance_curve.by_chance(watched.batches[0], 5)
     goals = watched.batches[0].goals[0].tolist()
     assert len(goals) == 3
     assert batch.goals.tolist() == [goals] * 200
@@ -52,8 +52,8 @@ def test_where_the_goal_moves_chance_has_the_goals_of_the_trial_and_begins_anew_
     for phase in (slice(0, 4), slice(4, 8)):
         at, values = zip(*(point for point in points if point[0] in range(9)[phase]), strict=True)
         off = np.abs(np.interp(np.arange(9)[phase], at, values) - watched.chance[phase])
-        assert off.max() <= chance.VISIBLE + 0.01
-    still = chance.by_chance(watch.trials("evolved:1", episodes=4, switch=4, maze=RING)[0], 5)
+        assert off.max() <= chance_curve.VISIBLE + 0.01
+    still = chance_curve.by_chance(watch.trials("evolved:1", episodes=4, switch=4, maze=RING)[0], 5)
     assert still.switch is None
 
 
