@@ -359,7 +359,7 @@ def slippery() -> Any:
         ({"env": Unique}, "Unique cannot be copied, so it cannot be explored: TypeError: there is only one"),
         ({"env": Hurried}, "rewards of Hurried depend on how many steps were taken before (action 1 in stat"),
         ({"env": Holding}, "variable held of Holding cannot be compared ("),
-        ({"env": Errand, "key": lambda env: [1]}, "key returns [1], expected something hashable, as a tuple"),
+        ({"env": Errand, "key": lambda env: [1]}, "key returns [1], expected something hashable, such as a"),
         ({"env": Errand, "encode": "bits"}, "encode holds 'bits', which MultiDiscrete([5 2]) has no use for"),
     ],
 )
