@@ -39,11 +39,11 @@ from distal import (
     triple_t_maze,
 )
 from distal.engines import Batch, Runner, Trials, cpu
-from distal.engines.blocks import shares
 from distal.engines.cpu import cache, counting, kernels, packed
 from distal.engines.cpu.workspace import stride_of, workspace
 from distal.engines.reference import engine as reference
 from distal.engines.reference import episodes as episodes_of
+from distal.engines.threads import shares
 from distal.learners import Learner
 from distal.model.draws import child_seed
 from distal.model.readings import READINGS

@@ -21,7 +21,6 @@ from distal.base import memory
 from distal.base.checks import InputError, code_for
 from distal.base.memory import available_cores
 from distal.engines.batch import Batch, Trials, named_in_errors
-from distal.engines.blocks import CACHE_LINE, STEPS, TRIAL, run_blocks
 from distal.engines.compiled_engine import (
     COMPILED_OUTPUTS,
     CompiledEngine,
@@ -46,6 +45,7 @@ from distal.engines.cpu.layout import (
 )
 from distal.engines.cpu.workspace import CONTINUOUS, GROUP, Options, stride_of, workspace
 from distal.engines.engine import Asked
+from distal.engines.threads import CACHE_LINE, STEPS, TRIAL, run_blocks
 from distal.learners.eligibility import Eligibility
 from distal.learners.evolution_strategy import EvolutionStrategy
 from distal.learners.genes import columns

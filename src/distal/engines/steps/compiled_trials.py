@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from distal.base.memory import available_cores
 from distal.engines.batch import Batch, named_in_errors
-from distal.engines.blocks import CACHE_LINE, CUT, STEPS, TRIAL, WRONG, run_blocks
 from distal.engines.engine import Progress
 from distal.engines.steps.compiled_agent import Book, Plan
 from distal.engines.steps.encoding import encoding_of, no_encoding
 from distal.engines.steps.kernels import OUT_OF_BOUNDS, tables_for, trials_for
 from distal.engines.steps.worker import Worker
+from distal.engines.threads import CACHE_LINE, CUT, STEPS, TRIAL, WRONG, run_blocks
 from distal.tasks.compiled_task import CompiledTask, check_reward
 from distal.tasks.spaces import numbers_of
 from distal.tasks.table import ARRAYS, Table

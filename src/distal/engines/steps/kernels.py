@@ -19,12 +19,12 @@ from numba import literal_unroll, njit, typeof, types
 from numba.core import event
 from numpy.typing import NDArray
 
-from distal.engines.blocks import CUT, EPISODES, STEPS, TRIAL, WRONG
 from distal.engines.cpu import Announcement
 from distal.engines.cpu import cache as kept
 from distal.engines.steps.compiled_agent import acts_of
 from distal.engines.steps.encoding import encode
 from distal.engines.steps.held import hold, holder_of, room_for
+from distal.engines.threads import CUT, EPISODES, STEPS, TRIAL, WRONG
 from distal.learners.compiled_learner import CompiledLearner
 from distal.model.compiled_draws import draw_words
 from distal.model.draws import TASK
@@ -35,7 +35,7 @@ from distal.tasks.compiled_task import Compiled
 # What kernels are made of, besides the files of the parts themselves.
 SOURCES = (
     *sorted(path.relative_to(kept.PACKAGE).as_posix() for path in kept.PACKAGE.glob("*/compiled*.py")),
-    "engines/blocks.py", "engines/steps/compiled_agent.py", "engines/steps/encoding.py",
+    "engines/threads.py", "engines/steps/compiled_agent.py", "engines/steps/encoding.py",
     "engines/steps/held.py", "engines/steps/kernels.py", "learners/evolution_strategy.py",
     "model/draws.py", "model/lanes.py", "networks/recurrent.py",
 )  # fmt: skip
