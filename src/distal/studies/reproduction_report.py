@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase as fnmatch
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from distal.base.files import to_json
@@ -70,6 +71,13 @@ _ON_SCREEN = (
     ("the paper’s fifteen, {long}", "The appendix: *", "mean of the fifteen"),
     ("  chance in the same trials", "The appendix: *", "chance: mean in the trials of the fifteen"),
 )
+# The sentences at the top of the page, by the words of the line that each quotes; the line of chance is next.
+_SENTENCES = {
+    "the paper’s fifteen, {long}": "The paper’s fifteen rules have a mean best EP of {ours} after {long}, and chance {chance} "
+    "in the same trials.",
+    "rules in fresh trials of 100 episodes": "Rules evolved here have {ours} after 100 episodes of fresh trials, and chance "
+    "{chance} in the same trials.",
+}
 
 
 class ReproductionReport(Report[Reproduction]):
@@ -162,13 +170,34 @@ class ReproductionReport(Report[Reproduction]):
             "appendix": result.appendix.to_dict(),
         }
 
-    def summary(self) -> Sequence[Sheet | Text]:
-        """Return the most important of the paper's numbers with ours, on one screen."""
-        long = f"{min(EPISODES, self.outcome.scale.episodes):,} episodes"
+    @property
+    def long(self) -> str:
+        """The length of the long tests, in words."""
+        return f"{min(EPISODES, self.outcome.scale.episodes):,} episodes"
+
+    @property
+    def screen(self) -> list[list[str]]:
+        """The most important lines, in four cells each: words, the paper's number, ours, its interval."""
         rows = []
         for words, section, what in _ON_SCREEN:
             found = (one for one in self.lines if fnmatch(one.section, section) and fnmatch(one.what, what))
-            rows += [[words.format(long=long), *_cells(one)[2:5]] for one in found]
+            rows += [[words.format(long=self.long), *_cells(one)[2:5]] for one in found]
+        return rows
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences at the top of the page: a number of ours, and chance in the row below it."""
+        rows = self.screen
+        found = {row[0]: (row[2], by_chance[2]) for row, by_chance in pairwise(rows)}
+        sentences = []
+        for words, sentence in _SENTENCES.items():
+            ours, chance = found.get(words.format(long=self.long), ("not run", "not run"))
+            sentences.append(sentence.format(ours=ours, chance=chance, long=self.long))
+        return sentences
+
+    def summary(self) -> Sequence[Sheet | Text]:
+        """Return the most important of the paper's numbers with ours, on one screen."""
+        rows = self.screen
         return [
             Sheet("The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows),
             Text("–: the paper reports no such number. Intervals: 95 %, of our numbers."),
@@ -185,7 +214,7 @@ class ReproductionReport(Report[Reproduction]):
         first, *others = all_figures(result)
         return [
             first,
-            Text(agreement(self.lines)),
+            Text(" ".join([agreement(self.lines), *self.sentences])),
             _lines_table("", "", _TERMS, [one for one in self.lines if one.what in _FIRST and one.ours is not None]),
             Folded("All numbers", [_lines_table("summary", "The paper’s numbers and ours", _HOW, self.lines)]),
             Folded("All figures", others),
