@@ -1151,6 +1151,7 @@ NO_DOOR = {
             "distal.OnlineHebbian.step",
             "distal.learners.Memory", "distal.learners.Memory.number", "distal.learners.Trial.fresh_at",
             "distal.learners.Trial.moves_at", "distal.PlasticNetwork.in_trial",
+            "distal.PlasticNetwork.run_episode",
         ),
         "a base class, or made by a learner; check_network and register judge what is made of it",
     ),

@@ -239,7 +239,7 @@ def test_an_evolution_in_processes_ends_at_once_and_says_how_to_go_on(slow: Path
         wait_until(lambda: not members(process.pid), 5)
     assert process.returncode == 130
     (line,) = [line for line in errors.splitlines() if not line.startswith(("generation ", "engine "))]
-    hint = "; continue with: distal evolve --resume new"
+    hint = "; continue with: distal evolve --resume new --import slow"
     assert line in (
         [f"distal: interrupted{hint}"]
         if times == 1

@@ -155,6 +155,7 @@ def test_a_table_that_is_too_wide_for_the_fastest_engines_is_compiled_all_the_sa
 def test_a_module_of_this_folder_is_named_by_the_command_that_resumes(
     here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A private table: what other tests have imported.
     monkeypatch.setattr("distal.base.plugins._imported", {})
     monkeypatch.setattr(sys, "path", list(sys.path))
     (here / "my_bits.py").write_text("def even(observation):\n    return [int(observation) % 2]\n")

@@ -98,7 +98,7 @@ MANY = Table.of([[0], [1]], [[0, 1], [0, 1]], np.ones((100, 2, 2), int), np.zero
         ({"task": ring(4), "steps": 10_000, "episodes": 900}, "episodes is 900, expected 186 at most: the p"),
         (
             {"task": TableTask(Table.of(np.zeros((2, 65), int), [[0, 1]] * 2, [[1, 1]] * 2, [0, 1]))},
-            "table has 65 inputs and 2 actions, a page takes at most 64 and 16: chance beside it needs",
+            "table has 65 inputs and 2 actions, a page takes at most 64 and 16: its chance needs",
         ),
     ],
 )

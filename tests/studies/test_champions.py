@@ -124,7 +124,7 @@ def test_a_record_that_does_not_fit_what_is_beside_it_is_refused(folder: Path, t
         forged(**changes)
         before = contents(tmp_path)
         with pytest.raises(
-            InputError, match=r"record\.json' does not fit the search and the held-out trials"
+            InputError, match=r"record\.json' does not match the search and the held-out trials"
         ):
             champions(**SMALL, out=tmp_path)
         assert contents(tmp_path) == before
@@ -133,9 +133,7 @@ def test_a_record_that_does_not_fit_what_is_beside_it_is_refused(folder: Path, t
     with np.load(folder / "held_out.npz") as stored:
         curves, key = stored["curves"] + np.int32(1), stored["key"]
     np.savez(tmp_path / "held_out.npz", curves=curves, key=key)
-    with pytest.raises(
-        InputError, match=r"remove held_out\.npz and held_out_chance\.npz to have them run again"
-    ):
+    with pytest.raises(InputError, match=r"remove held_out\.npz and held_out_chance\.npz to run them again"):
         champions(**SMALL, out=tmp_path)
     (tmp_path / "held_out.npz").unlink()
     champions(**SMALL, out=tmp_path)

@@ -203,5 +203,5 @@ def test_chance_that_no_seed_decides_is_refused() -> None:
             own.drawn = chance
             return own
 
-    with pytest.raises(InputError, match="draw chance from the seed that for_trial is given"):
+    with pytest.raises(InputError, match="draw random numbers from the seed that for_trial gets"):
         check_task(Free())

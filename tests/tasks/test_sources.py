@@ -244,7 +244,7 @@ def test_wrappers_of_your_own_module_are_made_again_once_it_is_imported() -> Non
         (["Doubled"], "wrap holds 'Doubled', expected a wrapper, or its name as 'module:Class'"),
         ("gymnasium.wrappers:Flatten", "there is no 'Flatten' in gymnasium.wrappers; did you mean 'Flatten"),
         ("gymnasium.wrappers:TimeLimit", "cannot wrap Ring in gymnasium.wrappers:TimeLimit: TypeError: "),
-        (lambda env: 3, "returns is 3, expected an environment"),
+        (lambda env: 3, "returns 3, expected an environment"),
     ],
 )
 def test_what_is_no_wrapper_is_refused(wrap: Any, problem: str) -> None:

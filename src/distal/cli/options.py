@@ -26,7 +26,7 @@ from distal.cli.terminal import tell
 from distal.engines import Runner
 from distal.engines.spread import WorkError
 from distal.learners import DEFAULTS, Learner, find_learner
-from distal.learners.shipped import shipped_names
+from distal.learners.shipped import is_there, shipped_names
 from distal.model import maze as mazes
 from distal.model.maze import DEFAULT_MAZE, HEADINGS, MAZES, Maze, t_maze, triple_t_maze
 from distal.model.readings import NEURONS, READINGS
@@ -333,9 +333,11 @@ def environment(name: str, args: argparse.Namespace) -> Task[Any]:
 
 def _import_own(module: str) -> None:
     """Import a module that was named, if it lies in this folder: workers and --resume need it too."""
-    top = Path(module.partition(".")[0])
-    own = top.with_suffix(".py").is_file() or (top / "__init__.py").is_file()
-    if own and all(part.isidentifier() for part in module.split(".")) and not is_trusted(module):
+    if not all(part.isidentifier() for part in module.split(".")):
+        return
+    top = module.partition(".")[0]
+    own = is_there(f"{top}.py") or is_there(f"{top}/__init__.py")
+    if own and not is_trusted(module):
         plugins.import_named(module)
 
 
