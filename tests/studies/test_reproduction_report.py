@@ -69,9 +69,11 @@ def test_the_page_begins_with_a_figure_and_folds_what_is_long(
     evolved = np.mean([one.remeasured for one in winners])
     beaten = np.mean([one.fresh.chance for one in winners])
     assert said == (
-        f"{agreement(compare(tiny[0]))} The paper’s fifteen rules have a mean best EP of "
-        f"{published:.2f} after 120 episodes, and chance {by_chance:.2f} in the same trials. Rules "
-        f"evolved here have {evolved:.2f} after 100 episodes of fresh trials, and chance {beaten:.2f} in the same trials."
+        f"{agreement(compare(tiny[0]))} "
+        f"The paper’s fifteen rules have a mean best EP of {published:.2f} after 120 episodes, "
+        f"and chance {by_chance:.2f} in the same trials. "
+        f"Rules evolved here have {evolved:.2f} after 100 episodes of fresh trials, "
+        f"and chance {beaten:.2f} in the same trials."
     )
     assert page.evaluate("document.documentElement.scrollHeight") < 4000
     assert page.locator("details[open]").count() == 0
