@@ -331,7 +331,7 @@ class Tasks(Scaled[TaskStudy]):
         ),
         "full": Scale(
             "full", runs=15, generations=300, trials=40, episodes=100, fresh=400, tested=400, long=1_000,
-            about="for a card, half an hour",
+            about="half an hour on a card; with --worlds steps, 45 minutes on two cores",
         ),
     }  # fmt: skip
     # Of compiled tasks, which engine steps runs at millions of steps a second.
