@@ -97,7 +97,7 @@ def run(way: Way, budget: float, runs: int, seed: int, name: str, engine: str) -
 
 
 def summary(found: dict[str, Any]) -> tuple[float, float, float, float, float]:
-    """Return the mean on fresh trials, its 95 % interval, the lowest, and the mean that selected."""
+    """Return the mean on fresh trials, its 95% interval, the lowest, and the mean that selected."""
     fresh = np.array(found["fresh"])
     return (float(fresh.mean()), *mean_interval(fresh), float(fresh.min()), float(np.mean(found["selected"])))
 
@@ -141,7 +141,7 @@ def draw(kept: dict[str, Any], path: Path) -> None:
                     errors.append((mean - low, high - mean))
             axes.errorbar(
                 means, at, xerr=np.transpose(errors), fmt="o", markersize=4, color=LIGHT[role],
-                label=f"{budget:,.0f} episodes a run, 95 % interval",
+                label=f"{budget:,.0f} episodes a run, 95% interval",
             )  # fmt: skip
         axes.axvline(kept["chance"], color=LIGHT["chance"], linestyle="--", linewidth=1, label="chance")
         axes.set_yticks(range(len(shown)), [WAYS[name].title for name in shown])

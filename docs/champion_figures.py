@@ -32,12 +32,12 @@ def figures(data: Data) -> dict[str, Figure]:
     """Return all figures by the names of their files."""
     drawn: list[tuple[str, str, Any, str]] = [
         ("champions_episodes", "Episode by episode", _episodes,
-         f"Means over trials, with 95 % bands; chance with the scales α of `{OURS}`."),
+         f"Means over trials, with 95% bands; chance with the scales α of `{OURS}`."),
         ("champions_later", "Later", _later,
          "The share of the trials that reach the goal again, by episodes after the first success, and the "
-         "mean best EP so far with a 95 % band."),
+         "mean best EP so far with a 95% band."),
         ("champions_elsewhere", "Place by place", _elsewhere,
-         "Each champion minus chance and minus hill climbing, by its own measure, with 95 % intervals."),
+         "Each champion minus chance and minus hill climbing, by its own measure, with 95% intervals."),
         *((f"{name.replace(':', '_')}_rows", f"All rows of {name}", partial(_rows, name=name),
            "The share of the updates that select each row, by the layer of the synapse, and the effect of "
            f"its other changes; filled: with a corrected p below {SIGNIFICANT}.")

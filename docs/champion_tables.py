@@ -39,7 +39,7 @@ def blocks(data: Data) -> list[Block]:
             "`champions.json`. [Champions](champions.md) explains the numbers."
         ),
         Text(
-            "Lower EP is better. Intervals are 95 %: Student’s for means, Wilson’s for shares. Chance draws fresh random "
+            "Lower EP is better. Intervals are 95%: Student’s for means, Wilson’s for shares. Chance draws fresh random "
             "weights in every episode, in the same trials and with the rule’s own scales α. All learners run the same "
             "trials, so differences are paired; p-values come from the paired t-test and are corrected by Holm’s method "
             f"for all comparisons of a rule in a table. Differences with a corrected p below {SIGNIFICANT} are bold. "

@@ -20,7 +20,7 @@ Where numbers of one paragraph come from two files, two comments follow it.
 A number has to be what the page would write with as many digits: 0.907 is 90.7%, 1234.5 is 1,235,
 and 0.00002 is "< 0.0001". Numbers that are no results are named once on the page, with their words:
 
-    <!-- no results: 100 episodes; 95 %; phases 2 to 5 -->
+    <!-- no results: 100 episodes; 95%; phases 2 to 5 -->
 
 Code, links and comments are not looked at; folded parts (`<details>`) are. If only a part of a page
 is to be held to its numbers, that part begins with `<!-- numbers begin -->` and ends with

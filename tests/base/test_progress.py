@@ -70,7 +70,7 @@ def test_what_is_left_is_estimated_first_and_measured_later() -> None:
     assert count.left() == 500
     count.add(100, 2_000)
     assert count.left() == 450
-    clock.now = 30  # 100 in 10 s: by the measured pace, 80 s are left; by the estimate 80 % of 500 s
+    clock.now = 30  # 100 in 10 s: by the measured pace, 80 s are left; by the estimate 80% of 500 s
     count.add(100, 2_000)
     assert count.left() == pytest.approx(80 * 10 / 30 + 400 * 20 / 30)
     assert count.paces() == (10, 200)

@@ -27,7 +27,7 @@ GAPS = (
 )
 PAGE = """# A page
 
-<!-- no results: 100 episodes; 95 % -->
+<!-- no results: 100 episodes; 95% -->
 
 In 100 episodes the mean is **57.93**, chance 94.44 (−4.48, p < 0.0001), and 90.7% get there: `rule:1`.
 
@@ -35,7 +35,7 @@ In 100 episodes the mean is **57.93**, chance 94.44 (−4.48, p < 0.0001), and 9
 
 | | difference |
 |---|---:|
-| 95 % | −1.50 |
+| 95% | −1.50 |
 
 Better in 1 of 3, worse in 1; together 152.37.
 
@@ -50,7 +50,7 @@ gaps/name=a/value
 <details>
 <summary>Shares</summary>
 
-| 95 % | 90.68% |
+| 95% | 90.68% |
 |---|---|
 
 </details>
@@ -119,7 +119,7 @@ def test_a_number_that_is_changed_is_said(
 
 
 def test_a_phrase_that_the_page_does_not_have_is_said(quoted: ModuleType, folder: Path) -> None:
-    found = quoted.problems(PAGE.replace("95 %;", "").replace("95 % -->", "95 %; 7 levels -->"), folder)
+    found = quoted.problems(PAGE.replace("95%;", "").replace("95% -->", "95%; 7 levels -->"), folder)
     assert found == ["'7 levels' is on the list of what is no result, but not on the page"]
 
 

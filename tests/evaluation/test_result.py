@@ -116,7 +116,7 @@ def test_an_evolution_is_drawn_with_its_winners_on_fresh_trials_and_chance() -> 
     assert (across > 1).all()  # to the right of the last generation,
     assert (np.diff(across) > 0).all()  # beside one another
     assert set(labels(ax)) == {
-        "best of each run, as selected", "winners, on fresh trials (95 %)", "chance, on those trials",
+        "best of each run, as selected", "winners, on fresh trials (95%)", "chance, on those trials",
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CHANGE_ROLES = {-1: "negative", 0: "soft", 1: "positive"}  # the colour of each change
-NORMAL = 1.96  # standard errors on either side of a mean, for 95 %
+NORMAL = 1.96  # standard errors on either side of a mean, for 95%
 _LOG_FROM = 1000  # a curve of more episodes has a logarithmic axis
 _FEW = 3  # entries of a legend that find room among the lines
 _ABOVE: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "fontsize": 8, "frameon": False}
@@ -74,7 +74,7 @@ def curve_axes(ax: Axes, episodes: int) -> None:
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     ax.set_xlabel("episode")
-    ax.set_ylabel("mean best EP so far, with 95 % bands")
+    ax.set_ylabel("mean best EP so far, with 95% bands")
     if len(ax.get_legend_handles_labels()[1]) > _FEW:
         ax.legend(**_ABOVE, ncols=2)
     else:
@@ -103,7 +103,7 @@ def evolution(
     fitness, error = np.array(fresh).T
     ax.errorbar(
         across, fitness, yerr=NORMAL * error, fmt="D", markersize=4, elinewidth=0.9,
-        color=LIGHT["ink"], label="winners, on fresh trials (95 %)",
+        color=LIGHT["ink"], label="winners, on fresh trials (95%)",
     )  # fmt: skip
     if chance is not None:
         ax.axhline(

@@ -4,7 +4,7 @@ The rank-sum test (two samples) is two-sided, with the normal approximation corr
 ties and continuity, and so is the signed-rank test (pairs). A learner and chance in the
 same trials are compared by the paired t-test, because their means are reported.
 Two estimates are compared by Welch's test (means), the F-test (standard deviations) and
-Fisher's exact test (shares). Intervals are 95 %: bootstrap percentiles for means and
+Fisher's exact test (shares). Intervals are 95%: bootstrap percentiles for means and
 standard deviations, Wilson's for shares.
 
 Distributions are SciPy's. Their last digits depend on the release, the C library and the
@@ -61,7 +61,7 @@ def paired(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def mean_interval(differences: NDArray[Any]) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of paired differences, by Student's t; two of them or more."""
+    """Return the 95% interval of the mean of paired differences, by Student's t; two of them or more."""
     mean, error = float(differences.mean()), standard_error(differences)
     if error == 0:
         return mean, mean
@@ -180,7 +180,7 @@ def superiority(a: ArrayLike, b: ArrayLike) -> float:
 
 
 def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a statistic, by percentiles."""
+    """Return the 95% bootstrap interval of a statistic, by percentiles."""
     data = np.asarray(values, np.float64)
     if len(data) < 2 or np.all(data == data[0]):
         value = float(statistic(data)) if len(data) > 1 else float(data[0])
@@ -195,7 +195,7 @@ def interval(values: ArrayLike, statistic: Any = np.mean) -> tuple[float, float]
 
 
 def difference_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of mean(a) − mean(b), by percentiles, with both samples redrawn."""
+    """Return the 95% bootstrap interval of mean(a) − mean(b), by percentiles, with both samples redrawn."""
     draw = np.random.default_rng(0)
     means = [draw.choice(values, (_RESAMPLES, len(values))).mean(axis=1) for values in (a, b)]
     low, high = np.percentile(means[0] - means[1], [2.5, 97.5])
@@ -203,7 +203,7 @@ def difference_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]
 
 
 def rows_interval(values: NDArray[Any], statistic: Any) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a statistic of the means of rows, each row redrawn by itself.
+    """Return the 95% bootstrap interval of a statistic of the means of rows, each row redrawn by itself.
 
     Args:
         values: The values, (rows, values of a row).
@@ -217,7 +217,7 @@ def rows_interval(values: NDArray[Any], statistic: Any) -> tuple[float, float]:
 
 
 def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of `superiority`, with both samples redrawn."""
+    """Return the 95% bootstrap interval of `superiority`, with both samples redrawn."""
     draw = np.random.default_rng(0)
     values = [superiority(draw.choice(a, len(a)), draw.choice(b, len(b))) for _ in range(_PAIRS)]
     low, high = np.percentile(values, [2.5, 97.5])
@@ -225,7 +225,7 @@ def superiority_interval(a: NDArray[Any], b: NDArray[Any]) -> tuple[float, float
 
 
 def share_interval(k: int, n: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share of k in n."""
+    """Return Wilson's 95% interval of a share of k in n."""
     from scipy import stats  # noqa: PLC0415
 
     found = stats.binomtest(k, n).proportion_ci(method="wilson")

@@ -33,12 +33,12 @@ def add(command: Parser) -> None:
     add_options(command, {
         "--until-decided": "add trials until the interval of every difference excludes zero. The interval "
         "is an asymptotic confidence sequence (Waudby-Smith et al., Annals of Statistics 2024), valid at "
-        f"every look; pairs share its 5 %%, and the first look is after {FEWEST_PAIRS} trials or more",
+        f"every look; pairs share its 5%%, and the first look is after {FEWEST_PAIRS} trials or more",
         "--most-trials N": "with --until-decided: stop after N trials per goal, decided or not "
         f"({MOST_TRIALS})",
         "--out FILE": "write the JSON object to a file",
         "--csv FILE": "write the best EP so far of every trial and episode to a CSV file",
-        "--figure FILE": "draw the curves with 95 %% bands: FILE.png or FILE.svg",
+        "--figure FILE": "draw the curves with 95%% bands: FILE.png or FILE.svg",
     })  # fmt: skip
     options.add_evaluation(command, about="; with --until-decided, the fewest between looks")
     options.add_learner(command, "learners", nargs="+", metavar="LEARNER")
@@ -112,8 +112,8 @@ def _show_learners(comparison: Comparison) -> None:
     """Print each learner's fitness and share of trials that reached the goal, with chance."""
     first, fixed = comparison.results[0], comparison.most_trials is None
     beside = first.chance is not None
-    reached = ["reached (95 %)"] * (first.target is not None)
-    heads = ["fitness (95 %)", *reached, *(["chance"] * beside), *(["p"] * (beside and fixed))]
+    reached = ["reached (95%)"] * (first.target is not None)
+    heads = ["fitness (95%)", *reached, *(["chance"] * beside), *(["p"] * (beside and fixed))]
     table = new_table("lower EP is better", *heads, wrap=True)
     for name, result, between, share in zip(
         comparison.names, comparison.results, comparison.intervals, comparison.reached_intervals, strict=True
@@ -130,7 +130,7 @@ def _show_learners(comparison: Comparison) -> None:
 def _show_differences(comparison: Comparison) -> None:
     """Print how each pair differs: first what uses that trials are paired, then what does not."""
     fixed = comparison.most_trials is None
-    heads = ["mean (95 %)", "", "P(better)", *(["p"] * fixed)]
+    heads = ["mean (95%)", "", "P(better)", *(["p"] * fixed)]
     table = new_table(Text("difference\n(negative: first\nis better)"), *heads, wrap=True)
     for one in comparison.differences:
         names = _folded(f"{visible(one.first)} −", visible(one.second))

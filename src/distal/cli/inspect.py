@@ -108,7 +108,7 @@ def _show(found: Inspection) -> None:
         )  # fmt: skip
     out.print(worth)
     out.print(
-        "set to: change in fitness ± half its 95 % interval; * holds after Holm's correction for 64 tests"
+        "set to: change in fitness ± half its 95% interval; * holds after Holm's correction for 64 tests"
     )
     out.print("fitness for other values of each number, one number at a time", style="bold")
     along = new_table("", *[""] * max(len(points) for points in found.sensitivity.values()))

@@ -97,7 +97,7 @@ def _show_rules() -> None:
 def _show_champions() -> None:
     """Print the champions, one per line: the prize, and the scores on held-out trials."""
     out = console()
-    heads = ("prize", "held out (95 %)", "chance", "reached", "chance")
+    heads = ("prize", "held out (95%)", "chance", "reached", "chance")
     table = new_table("rule", *(NUMBERS if out.width >= _WIDE else ()), *heads)
     champions = _champions()
     for rule, record in champions:
@@ -146,7 +146,7 @@ def _show_record(record: dict[str, Any]) -> None:
         "candidates": f"{record['candidates']:,} measurements in {counted(record['runs'], 'run')}"
         f"{_bred(record)}, {counted(record['finalists'], 'finalist')}",
         "selected": f"{record['selected']:.2f}, the value that made it the champion, so it is optimistic",
-        "held out": f"{_interval(held)} on {counted(held['trials'], 'trial')} that no search had seen, 95 %",
+        "held out": f"{_interval(held)} on {counted(held['trials'], 'trial')} that no search had seen, 95%",
         "chance": f"{held['chance']:.2f} ± {held['chance_standard_error']:.2f} on the same trials, "
         f"p {p_value(held['p'], '= ')}, better in {held['superiority']:.0%} of them",
         "reached": f"{held['reached']:.1%} ({held['reached_low']:.1%} to {held['reached_high']:.1%}), "

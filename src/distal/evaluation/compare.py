@@ -26,7 +26,7 @@ from distal.tasks.sources import AnyTask
 
 MOST_TRIALS = 1000  # for each goal, where trials are added and no limit is given
 # Pairs before the first look. A confidence sequence rests on the central limit theorem; in
-# simulations it keeps its 5 % from about this number on, if skew is no worse than exponential.
+# simulations it keeps its 5% from about this number on, if skew is no worse than exponential.
 FEWEST_PAIRS = 100
 
 

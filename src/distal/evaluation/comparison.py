@@ -35,11 +35,11 @@ _COLOURS = ("dsp", "hc", "goal", "pit", "start", "paper", "other", "dsp_resample
 
 # The methods of the intervals and p-values: with a fixed number of trials, and until all is decided.
 _FIXED = (
-    "difference: 95 % by paired bootstrap, each pair on its own",
+    "difference: 95% by paired bootstrap, each pair on its own",
     "p: signed-rank in pairs, rank-sum unpaired; corrected for all pairs (Holm)",
 )
 _DECIDED = {True: "yes", False: "no"}
-_GROWING = ("difference: confidence sequence, at any look; all pairs share its 5 %",)
+_GROWING = ("difference: confidence sequence, at any look; all pairs share its 5%",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ class Comparison(Frozen):
         first = self.results[0]
         return html_table(
             f"{first.size} each, seed {first.seed}; lower EP is better",
-            ("", "fitness (95 %)", "reached", "chance"),
+            ("", "fitness (95%)", "reached", "chance"),
             own,
-        ) + html_table("", ("difference", "mean (95 %)", "signed-rank p", "decided"), pairs)
+        ) + html_table("", ("difference", "mean (95%)", "signed-rank p", "decided"), pairs)
 
     @property
     def learners(self) -> tuple[Learner, ...]:
@@ -107,12 +107,12 @@ class Comparison(Frozen):
 
     @cached_property
     def intervals(self) -> tuple[tuple[float, float], ...]:
-        """The 95 % interval of each learner's fitness, by bootstrap."""
+        """The 95% interval of each learner's fitness, by bootstrap."""
         return tuple(interval(result.final) for result in self.results)
 
     @cached_property
     def reached_intervals(self) -> tuple[tuple[float, float] | None, ...]:
-        """The 95 % interval of each learner's share of trials that reached the goal, by Wilson's method."""
+        """The 95% interval of each learner's share of trials that reached the goal, by Wilson's method."""
         return tuple(
             None
             if one.target is None
@@ -205,7 +205,7 @@ class Comparison(Frozen):
         """Return the outcome in a few lines of text."""
         first = self.results[0]
         lines = [
-            f"{first.size} each, seed {first.seed}, the same for all; lower EP is better; intervals are 95 %"
+            f"{first.size} each, seed {first.seed}, the same for all; lower EP is better; intervals are 95%"
         ]
         for name, result, between in zip(self.names, self.results, self.intervals, strict=True):
             chance = result.chance_fitness
@@ -265,7 +265,7 @@ class Comparison(Frozen):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean best EP so far of every learner, with a 95 % band, and of its chance, dotted.
+        """Draw the mean best EP so far of every learner, with a 95% band, and of its chance, dotted.
 
         A band is 1.96 standard errors wide on either side. Chance has the α of its learner:
         learners with another α have another chance, in their colour. If chance is one of the learners,

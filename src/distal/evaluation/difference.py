@@ -34,7 +34,7 @@ class PairedDifference(Record):
         first: The name of the first learner.
         second: The name of the second learner.
         mean: The mean of the first one's best EP minus the second one's, trial by trial.
-        interval: The 95 % interval of the mean.
+        interval: The 95% interval of the mean.
         interval_by: "paired bootstrap", for this pair alone; or "confidence sequence",
             if trials were added, which is valid at every number of trials and for all pairs at once.
         signed_rank: The p-value of the two-sided Wilcoxon signed-rank test, by Holm's method
@@ -75,7 +75,7 @@ class PairedDifference(Record):
 
 
 def in_sequence(finals: Sequence[Finals]) -> list[tuple[float, float]]:
-    """Return the interval of each pair's difference; all hold at once with 95 %, at every look."""
+    """Return the interval of each pair's difference; all hold at once with 95%, at every look."""
     pairs = list(combinations(finals, 2))
     ends = (confidence_sequence(one - other, SIGNIFICANT / len(pairs)) for one, other in pairs)
     return [(float(low[-1]), float(high[-1])) for low, high in ends]

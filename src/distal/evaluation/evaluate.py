@@ -69,7 +69,7 @@ class Evaluation(Frozen):
         ends = [interval(one) for one in both.values()]
         rows = [
             ("mean return", *(f"{one.mean():z.2f}" for one in both.values())),
-            ("its 95 % interval", *(f"{low:z.2f} to {high:z.2f}" for low, high in ends)),
+            ("its 95% interval", *(f"{low:z.2f} to {high:z.2f}" for low, high in ends)),
             ("mean length", f"{self.lengths.mean():.1f}", *[""] * (len(both) - 1)),
             ("p, paired t-test", or_dash(self.p if self._varies else None, ".2g"), *[""] * (len(both) - 1)),
         ]
@@ -82,7 +82,7 @@ class Evaluation(Frozen):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the mean, by bootstrap."""
+        """The 95% interval of the mean, by bootstrap."""
         return interval(self.returns)
 
     @property
@@ -192,7 +192,7 @@ class Evaluation(Frozen):
 
 def _line(values: NDArray[np.float64]) -> str:
     low, high = interval(values)
-    return f"{values.mean():z.2f} (95 %: {low:z.2f} to {high:z.2f})"
+    return f"{values.mean():z.2f} (95%: {low:z.2f} to {high:z.2f})"
 
 
 def evaluate(

@@ -47,10 +47,10 @@ SIGNALS: dict[str, Callable[[int], int]] = {  # the row that is used in place of
 CRITERION = (
     "rows are set to 0 one after another, the least harmful first; a row stays 0 if the mean paired "
     "difference, the smaller rule minus the whole, is then at most one standard error; fresh trials judge "
-    "the outcome, which is not shown to be worse if their 95 % interval includes or lies below 0"
+    "the outcome, which is not shown to be worse if their 95% interval includes or lies below 0"
 )
 FINDINGS = (
-    "differences: the changed rule minus the rule, in the same trials, with 95 % intervals; above 0 is "
+    "differences: the changed rule minus the rule, in the same trials, with 95% intervals; above 0 is "
     "worse; rows are named where the difference is significant after Holm's correction for 64 tests"
 )
 WORSE, NOT_WORSE = "shown to be worse", "not shown to be worse"
@@ -64,7 +64,7 @@ class Effect(Record):
         fitness: The fitness of the changed rule.
         difference: Its fitness minus the fitness of the whole rule; above 0 is worse.
         standard_error: The standard error of the difference.
-        low: The lower end of its 95 % interval.
+        low: The lower end of its 95% interval.
         high: Its upper end.
         p: From the two-sided paired t-test.
     """
@@ -145,7 +145,7 @@ class Smallest:
 
     @property
     def verdict(self) -> str:
-        """Whether fresh trials show it to be worse than the whole rule, by their 95 % interval."""
+        """Whether fresh trials show it to be worse than the whole rule, by their 95% interval."""
         return WORSE if self.fresh.low > 0 else NOT_WORSE
 
 

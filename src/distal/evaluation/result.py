@@ -378,7 +378,7 @@ class Result(Frozen):
         return frame(episode_columns(self, range(len(self.best))))
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the mean best EP so far over the episodes, and chance, with 95 % bands.
+        """Draw the mean best EP so far over the episodes, and chance, with 95% bands.
 
         A band is 1.96 standard errors wide on either side.
 

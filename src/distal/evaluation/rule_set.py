@@ -156,7 +156,7 @@ class RuleSet(Frozen):
 
     @property
     def shared(self) -> tuple[int, ...]:
-        """The rows on which the rules agree, by 80 % of the weight or more, if 1 % of updates use them."""
+        """The rows on which the rules agree, by 80% of the weight or more, if 1% of updates use them."""
         return tuple(
             int(row)
             for row in np.argsort(-self.use, kind="stable")

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _CAPTIONS = {
     "rows": "Left: the share of all updates that select each row, by layer. Right: the loss of fitness "
-    "(to the right) or the gain when the row is given another change, with 95 % intervals; filled where the "
+    "(to the right) or the gain when the row is given another change, with 95% intervals; filled where the "
     "difference holds after Holm's correction for 64 tests. Rows that are never selected have no mark.",
-    "numbers": "The fitness for other values of each of the rule's four numbers, one at a time, with 95 % "
+    "numbers": "The fitness for other values of each of the rule's four numbers, one at a time, with 95% "
     "intervals of the paired difference. The scale is logarithmic, with 0 added at the left.",
     "rules": "The changes of the rules, similar rules side by side. The larger a square, the more often "
     "the rule uses the row. Right: the mean change, weighted by use and rounded.",
@@ -150,7 +150,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
         Heading("Rows: use and effect"),
         drawn["rows"],
         Sheet("",
-            "Set to: difference of the fitness and half of its 95 % interval; coloured where it holds after "
+            "Set to: difference of the fitness and half of its 95% interval; coloured where it holds after "
             "Holm's correction for 64 tests.",
             ("row", "bits", "m", "change", *(f"set to {signed(change)}" for change in CHANGES)),
             [[*own[row], *(cells.get((row, change), "·") for change in CHANGES)] for row in used],
@@ -162,7 +162,7 @@ def _rule_blocks(found: Inspection) -> list[Block]:
             [[*own[row], *(f"{share:.1%}" for share in shares_of(found.usage, row))] for row in used],
         ),
         Heading("The modulatory signal"),
-        Sheet("", "", ("m", "fitness", "difference (95 % interval)"),
+        Sheet("", "", ("m", "fitness", "difference (95% interval)"),
             [[name, f"{one.fitness:z.2f}", spoken(one)] for name, one in found.signal.items()],
         ),
         Heading("The four numbers"),

@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 # The title and the caption of each.
 CAPTIONS = {
-    "neurons": ("With binary and with sigmoid neurons", "Mean best EP so far, tested with binary neurons (left) and with sigmoid ones (right). Bands are 95 % "
+    "neurons": ("With binary and with sigmoid neurons", "Mean best EP so far, tested with binary neurons (left) and with sigmoid ones (right). Bands are 95% "
     "intervals; chance has the scales of the rule that was evolved with these neurons."),
     "network": ("By the number of hidden neurons", "Mean best EP by the number of hidden neurons: learners evolved for each network (left), and the rule "
-    "and the climber of 20 in others (right). Bars are 95 % intervals; chance has the scales of the rule."),
+    "and the climber of 20 in others (right). Bars are 95% intervals; chance has the scales of the rule."),
     "maze": ("By the levels of the maze", "Mean best EP (left) and share of trials that reached the goal (right) by the levels of the maze; learners "
-    "were evolved for each. Bars are 95 % intervals; chance has the scales of the rule."),
+    "were evolved for each. Bars are 95% intervals; chance has the scales of the rule."),
     "keeping": ("Episode by episode", "Mean EP of the episodes themselves, not the best so far: rules (left) and hill climbing (right), by the "
-    "fitness that evolution used. Every point is a mean over the episodes since the point before; bands are 95 % "
+    "fitness that evolution used. Every point is a mean over the episodes since the point before; bands are 95% "
     "intervals; chance has the scales of the learner judged by its best episode."),
-    "change": ("Best EP of every phase", "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95 % intervals; chance "
+    "change": ("Best EP of every phase", "Mean best EP of the phase so far; the goal moves at the dotted lines. Bands are 95% intervals; chance "
     "has the scales of the rule evolved under change."),
     "transfer": ("The share of the distance from chance to the shortest path", "The share of the distance from chance to the shortest path that a rule covers in each "
-    "maze: 100 % is a perfect agent, 0 % is chance there, with the rule’s own scales. A star: the rule beats chance; a circle: it is "
+    "maze: 100% is a perfect agent, 0% is chance there, with the rule’s own scales. A star: the rule beats chance; a circle: it is "
     "worse. In the smallest maze chance is nearly perfect, so a small gain is a large share."),
 }  # fmt: skip
 

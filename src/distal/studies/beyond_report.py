@@ -107,7 +107,7 @@ _VERDICTS = (
     f"Numbers of comparisons in which the learners are better, not shown to differ, and worse: p < {SIGNIFICANT} in the paired "
     "t-test, or in the rank-sum test of all runs, corrected by Holm’s method for all comparisons of the question. Elsewhere: in a "
     "maze or network that the learner was not evolved for. Lower is better. Chance: fresh random weights in every episode, in the same "
-    "trials and with the learner’s own scales α. Intervals are 95 %: bootstrap for means, Wilson’s for shares."
+    "trials and with the learner’s own scales α. Intervals are 95%: bootstrap for means, Wilson’s for shares."
 )
 
 

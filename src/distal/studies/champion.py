@@ -42,14 +42,14 @@ class HeldOut(Record):
         trials: The number of trials.
         fitness: Its mean score.
         standard_error: Its standard error.
-        low: The lower end of the 95 % interval of the mean.
+        low: The lower end of the 95% interval of the mean.
         high: The upper end.
         chance: The mean score of chance.
         chance_standard_error: Its standard error.
         p: From the two-sided paired t-test against chance.
         superiority: The share of trials in which it is better than chance; a tie counts half.
         reached: The share of trials that reached the goal; None if the task has no target.
-        reached_low: The lower end of its 95 % interval.
+        reached_low: The lower end of its 95% interval.
         reached_high: The upper end.
         chance_reached: The share of chance's trials that did.
     """
@@ -239,7 +239,7 @@ class ChampionReport(Report[Champion]):
             Sheet(f"champion: {PRIZES[one.prize].words}", "", ("", "champion", "chance"), rows),
             Sheet("the search", "", columns, [[f"{count:,}" for count in found]]),
             Text(
-                "Brackets: 95 % intervals. bred: the number of generations in which the finalists of all runs were bred together."
+                "Brackets: 95% intervals. bred: the number of generations in which the finalists of all runs were bred together."
             ),
             Text(f"The rule is in {RULE}, in the same folder as its record."),
         ]

@@ -33,7 +33,7 @@ _POINTS = 40  # of a curve in a figure
 
 @dataclass(frozen=True)
 class Interval(Record):
-    """A number and its 95 % interval."""
+    """A number and its 95% interval."""
 
     value: float
     low: float

@@ -67,7 +67,7 @@ def published(study: ReadingStudy) -> Drawing:
         half = 1.96 * (chance.spread or 0)
         axes.fill_betweenx(
             [row - 0.4, row + 0.4], chance.mean - half, chance.mean + half, color=LIGHT["chance"], alpha=0.45,
-            linewidth=0, label="chance, 95 % interval",
+            linewidth=0, label="chance, 95% interval",
         )  # fmt: skip
         fitness = sorted(rule.fitness for rule in outcome.rules)
         spot = row + 0.22 * ((np.arange(len(fitness)) % 3) - 1)  # side by side where they are close
@@ -222,7 +222,7 @@ def all_figures(study: ReadingStudy) -> list[Figure]:
     draw = (published, fifteen, pairing, evolutions, likelihood)
     words = (
         ("The published rules, by reading",
-         "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95 % interval. "
+         "A dot for each of the paper’s fifteen rules. Grey: chance in the same trials, with the rules’ own α, 95% interval. "
          "Readings of the search have no effect here. Dashed, where maze and network are the paper’s: the mean at the end of "
          "its evolutions, in the trials that selected the rules."),
         ("The published rules, rule by rule",

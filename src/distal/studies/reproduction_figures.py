@@ -369,7 +369,7 @@ def all_figures(result: Reproduction) -> list[Figure]:
     found: list[tuple[str, str, Callable[[Reproduction], Drawing], str]] = [
         ("appendix", "The paper’s fifteen rules", appendix,
          f"Fitness of the fifteen rules in the paper’s appendix, after {EPISODES:,} episodes there and "
-         f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95 % intervals of our numbers; the paper’s numbers are "
+         f"{result.appendix.episodes:,} here, {trials} trials each. Bars: 95% intervals of our numbers; the paper’s numbers are "
          f"means of 40 trials and have errors too. Dashed: equal numbers. Hollow: the same rules in {NARROW}, if that is not the "
          "maze of this report. Grey line: chance with the same scales α, in the same trials. r: correlation; rms: root mean "
          "squared difference."),

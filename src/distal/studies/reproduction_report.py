@@ -26,7 +26,7 @@ from distal.studies.reproduction_figures import all_figures
 _HOW = (
     "The paper’s numbers are estimates from 15 runs or 40 trials, as ours are. A mean, a standard deviation or a share "
     "agrees unless the two differ significantly (p < 0.05: Welch’s test with the paper’s standard deviation, or ours where "
-    "it reports none; F-test; Fisher’s exact test). Intervals are 95 % intervals of our numbers alone (bootstrap percentiles; Wilson’s for "
+    "it reports none; F-test; Fisher’s exact test). Intervals are 95% intervals of our numbers alone (bootstrap percentiles; Wilson’s for "
     "shares). p-values are two-sided Wilcoxon rank-sum tests with the normal approximation, corrected for ties; they agree if "
     "they fall on the same side of 0.05 and, where significant, for the same learner; an episode “from which” agrees within a "
     "factor of two. The best rule and the best climber have the lowest fitness at the end of the plain test. Chance is run with "
@@ -200,7 +200,7 @@ class ReproductionReport(Report[Reproduction]):
         rows = self.screen
         return [
             Sheet("The paper’s numbers and ours: mean best EP, lower is better", "", _SCREEN_COLUMNS, rows),
-            Text("–: the paper reports no such number. Intervals: 95 %, of our numbers."),
+            Text("–: the paper reports no such number. Intervals: 95%, of our numbers."),
             Text(f"{agreement(self.lines)} The report has all {len(self.lines)} lines."),
         ]
 
@@ -286,7 +286,7 @@ def _appendix_table(result: Reproduction, lines: list[PaperNumber]) -> Sheet:
         rows.append([row.rule, *(f"{value:.2f}" for value in numbers), f"{row.p:.2g}", verdict, *beside])
     caption = (
         f"Fitness of the paper's fifteen rules: in its appendix after {EPISODES:,} episodes, and ours after {found.episodes:,}, "
-        f"{result.trials} trials each. low, high: the 95 % interval of ours. p: Welch's test, which assumes that the paper's "
+        f"{result.trials} trials each. low, high: the 95% interval of ours. p: Welch's test, which assumes that the paper's "
         "trials vary as ours do. chance: with the rule's α, in the same trials. resampled: fresh weights every "
         f"{RESAMPLE} episodes. {NARROW}: ours in that maze, if the study has another one."
     )

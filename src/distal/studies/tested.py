@@ -161,7 +161,7 @@ class FigureLine:
 CAPTION = (
     "Lower is better. Chance: fresh random weights in every episode, in the same trials and with the learner’s own scales α. "
     "All learners of a task have the same trials, which no search and no choice has seen. Better and worse: "
-    f"p < {SIGNIFICANT} in the paired t-test (in brackets: p). Intervals are 95 %: bootstrap for means, Wilson’s for shares. "
+    f"p < {SIGNIFICANT} in the paired t-test (in brackets: p). Intervals are 95%: bootstrap for means, Wilson’s for shares. "
     "Kept: the retention, which is the share of the episodes after a trial’s first success that succeed again."
 )
 
@@ -198,7 +198,7 @@ class ProblemsReport(Report[Study]):
         study: Any = self.outcome
         begin, first = self.begin
         caption = (
-            "Lower is better; bands are 95 % intervals (1.96 standard errors). Grey: chance in the same trials, with the scales of "
+            "Lower is better; bands are 95% intervals (1.96 standard errors). Grey: chance in the same trials, with the scales of "
             f"the first learner. The panels begin at episode {begin} and have room for the means from episode {first} on."
         )
         return [

@@ -133,7 +133,7 @@ def test_the_rule_is_lit_where_synapses_selected_it(opened: Opened, single: Watc
 def used(counts: Any, number: int) -> str:
     """Return how often a row was used, in the words of the page; `counts` has a number for every row."""
     count = int(counts[number])
-    return f"{count:,} time{'' if count == 1 else 's'} ({100 * count / counts.sum():.1f} %)"
+    return f"{count:,} time{'' if count == 1 else 's'} ({100 * count / counts.sum():.1f}%)"
 
 
 def bars(page: Page) -> list[list[float]]:

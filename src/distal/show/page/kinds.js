@@ -181,7 +181,7 @@ export function renderUsage(panel) {
   const whole = recorded ? learner.usage : replay.used(counted), now = recorded ? null : replay.used(upTo);
   const most = Math.max(...whole), sum = (uses) => uses.reduce((a, b) => a + b, 0);
   const length = (uses) => (uses ? `max(1px, ${((100 * uses) / most).toFixed(2)}%)` : "0");
-  const words = (uses, all) => `${plural(uses, "time")} (${all ? ((100 * uses) / all).toFixed(1) : 0} %)`;
+  const words = (uses, all) => `${plural(uses, "time")} (${all ? ((100 * uses) / all).toFixed(1) : 0}%)`;
   const sums = [sum(whole), now && sum(now)];
   const span = counted === EPISODES ? "in the whole trial" : `in the ${grouped(counted)} of ${plural(EPISODES, "episode")} counted so far`;
   panel.rows.forEach(({ row, bar }, number) => {
