@@ -14,6 +14,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from numba import njit
 
 import distal
 from distal import (
@@ -36,6 +37,7 @@ from distal.engines import Batch, Runner
 from distal.engines.engine import imported
 from distal.engines.reference import engine as reference
 from distal.engines.steps import engine as steps
+from distal.engines.steps.encoding import encode, encoding_of
 from distal.learners import KINDS, Learner, register, unregister
 from distal.learners.genes import decoded
 from distal.model.readings import (
@@ -49,10 +51,13 @@ from distal.model.readings import (
     register_value,
 )
 from distal.networks import Recurrent
+from distal.networks.compiled_network import with_room
 from distal.search.genetic import first_population
+from distal.tasks.encoders import Encoder, encoder_of
 from distal.tasks.gym import EnvTask, EnvWalk
 from distal.tasks.mazes import MazeTask
 from distal.tasks.sources import task_of
+from distal.tasks.spaces import numbers_of
 from distal.tasks.task import Task, Walk
 from tests.conftest import assert_equal_trials
 from tests.given import some
@@ -436,6 +441,52 @@ def test_rewards_of_any_kind_of_number_and_observations_of_other_types_are_taken
         made = EnvTask(Failing(reward=reward, seen=np.float64(0.25)), encode="bins:3")
         batch = replace(some_batch("drift", "dsp", 0), task=made, goal=np.zeros(3, np.int32), switch=None)
         assert_same(replace(batch, settings=Settings(steps=9)))
+
+
+# ------------------------------------------------------------------ encoders
+
+SPACES = {
+    "bins:2": gymnasium.spaces.Box(-1, 1, (9,)),
+    "bins:20": gymnasium.spaces.Box(-1, 1, (3,)),
+    "one-hot": gymnasium.spaces.MultiDiscrete([1, 3, 11, 17]),
+    "binary": gymnasium.spaces.MultiDiscrete([2, 1, 1000, 9]),
+    "bits": gymnasium.spaces.MultiBinary(11),
+    "one-hot,bins:12": gymnasium.spaces.Tuple(
+        (
+            gymnasium.spaces.Discrete(10, start=-4),
+            gymnasium.spaces.Box(-1, 1, (2,)),
+            gymnasium.spaces.Discrete(3),
+        )
+    ),
+    "binary,bins:5": gymnasium.spaces.Tuple(
+        (gymnasium.spaces.Box(-1, 1, (2,)), gymnasium.spaces.Discrete(100), gymnasium.spaces.Box(-1, 1, (3,)))
+    ),
+}
+
+
+@njit  # type: ignore[untyped-decorator]
+def encoded(encoding: Any, bits: Any) -> Any:
+    return encode(encoding, bits)
+
+
+@pytest.mark.parametrize("word", SPACES)
+def test_compiled_encoders_give_the_bits_of_the_others(word: str) -> None:
+    space = SPACES[word]
+    space.seed(0)
+    encoder = encoder_of(word, space, list)
+    assert isinstance(encoder, Encoder)
+    encoding = some(encoding_of(encoder))
+    bits = with_room(encoder.bits, np.uint8)
+    for _ in range(50):
+        seen = space.sample()
+        encoding.values[:] = numbers_of(space, seen)
+        bits[:] = 7
+        assert encoded(encoding, bits)
+        assert tuple(bits.tolist()) == encoder(seen)
+    assert len(set(encoding.begin.tolist())) > 1
+    for wrong in (np.nan, 1e9, -1e9):
+        encoding.values[-1] = wrong
+        assert not encoded(encoding, bits)
 
 
 # ------------------------------------------------------------------ how it behaves

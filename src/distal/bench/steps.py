@@ -35,7 +35,7 @@ _NETWORK = 10  # times as fast as the reference engine's, the environment taken 
 LEARNERS = ("eligibility", "online", "neuron", "es", "cma", "reinforce")
 _LEARNER = 50  # times as fast as on the reference engine
 _COMPILED, _AGAINST_GYM = 1e6, 50  # steps a second on one core; times as fast as the environment
-_COMPILED_EPISODES = {"CartPole": 200, "MountainCar": 50, "Acrobot": 50}  # of each of 50 trials
+_COMPILED_EPISODES = {"CartPole": 200, "MountainCar": 50, "Acrobot": 50}  # of each of 200 trials
 
 
 def run(quick: bool = False) -> Iterator[Timing]:
@@ -64,8 +64,8 @@ def _learner(word: str, repeats: int) -> Timing:
     learners, seeds = [DEFAULTS[word]], np.zeros(1, np.uint64)
     settings = Settings(network=KINDS[word].needs or RECURRENT)
     few, many = (
-        batch_of(learners, seeds, trials=1, episodes=count, task=task_of(triple_t_maze()), settings=settings)
-        for count in (5, 200)
+        batch_of(learners, seeds, trials=count, episodes=20, task=task_of(triple_t_maze()), settings=settings)
+        for count in (1, 100)
     )
     slow, ours = _times([partial(reference.run, few), partial(steps.run, many, workers=1)], repeats)
     slow, ours = slow / (len(few) * few.episodes), ours / (len(many) * many.episodes)
@@ -121,7 +121,7 @@ def _against_gym(repeats: int) -> Timing:
 
 def _compiled_batch(name: str) -> tuple[Batch, int]:
     """Return trials of an evolved rule in a compiled task, and how many steps they take."""
-    batch = _batch(task_of(f"compiled:{name}"), _COMPILED_EPISODES[name], trials=50)
+    batch = _batch(task_of(f"compiled:{name}"), _COMPILED_EPISODES[name], trials=200)
     result = steps.run(batch, keep_ep=True)
     assert result.ep is not None  # noqa: S101 - it was asked for
     taken = np.abs(result.ep).sum()  # every step is worth 1, or costs it

@@ -34,7 +34,7 @@ class Lanes(types.Type):
     def llvm(self) -> ir.VectorType:
         """The LLVM type."""
         if self.is_float:
-            return ir.VectorType(ir.FloatType(), self.n)
+            return ir.VectorType(ir.FloatType() if self.dtype.bitwidth == 32 else ir.DoubleType(), self.n)
         bits = 1 if self.dtype == types.boolean else self.dtype.bitwidth
         return ir.VectorType(ir.IntType(bits), self.n)
 

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.model.compiled_draws import inlined
-from distal.model.lanes import pointer
+from distal.model.lanes import load8, pointer, select, splat8, store
+from distal.networks.compiled_network import in_eights, with_room
 from distal.tasks.encoders import AnyEncoder, Binned, Encoder
 from distal.tasks.spaces import bounds_of
 
@@ -24,11 +25,10 @@ class Encoding(NamedTuple):
     values: Any  # float64 (numbers): the observation
     low: Any  # float64 (numbers): bounds
     high: Any  # float64 (numbers)
-    number: Any  # int64 (bits): which number it is a bit of
+    begin: Any  # int64 (numbers + 1): the first bit of each number, and how many bits there are
     least: Any  # float64 (bits): it is 1 from here …
     most: Any  # float64 (bits): … to here
     binary: Any  # int64 (binary numbers): which they are
-    begin: Any  # int64 (binary numbers): their first bits
     digits: Any  # int64 (binary numbers): how many they have
     first: Any  # float64 (binary numbers): whose digits are 0; smaller ones count as it
     last: Any  # float64 (binary numbers): the highest; higher ones count as it
@@ -38,7 +38,7 @@ def encoding_of(encoder: AnyEncoder | None) -> Encoding | None:
     """Return an encoder for compiled code; None if Python has to call it."""
     if not isinstance(encoder, Encoder):
         return None
-    number, between, binary = list[int](), list[tuple[float, float]](), list[tuple[int, int, int, int, int]]()
+    begin, between, binary = [0], list[tuple[float, float]](), list[tuple[int, int, int, int]]()
     for k, column in enumerate(encoder.columns):
         if isinstance(column, Binned):
             between += ((edge, np.inf) for edge in column.edges)
@@ -47,41 +47,45 @@ def encoding_of(encoder: AnyEncoder | None) -> Encoding | None:
             if max(abs(first), abs(last)) >= _EXACT:
                 return None
             if not column.one_hot:
-                binary.append((k, len(between), column.bits, first, last))
+                binary.append((k, column.bits, first, last))
                 between += [(0.0, 0.0)] * column.bits
             elif column.bits:
                 between += ((value, value) for value in column.values)
-        number += [k] * column.bits
+        begin.append(len(between))
     low, high = bounds_of(encoder.space)
-    least, most = np.array(between, np.float64).reshape(-1, 2).T.copy()
-    wholes = np.array(binary, np.int64).reshape(-1, 5).T.copy()
+    edges = with_room((2, in_eights(len(between))), np.float64)
+    edges[:, : len(between)] = np.array(between, np.float64).reshape(-1, 2).T
+    wholes = np.array(binary, np.int64).reshape(-1, 4).T.copy()
     return Encoding(
-        np.zeros(len(encoder.columns)), low, high, np.array(number, np.int64), least, most, *wholes[:3],
-        *wholes[3:].astype(np.float64),
+        np.zeros(len(encoder.columns)), low, high, np.array(begin, np.int64), *edges, *wholes[:2],
+        *wholes[2:].astype(np.float64),
     )  # fmt: skip
 
 
 def no_encoding() -> Encoding:
     """Return the encoding of bits that are handed in."""
     none, nothing = np.zeros(0), np.zeros(0, np.int64)
-    return Encoding(none, none, none, nothing, none, none, nothing, nothing, nothing, none, none)
+    return Encoding(none, none, none, nothing, none, none, nothing, nothing, none, none)
 
 
 @inlined
 def encode(encoding, bits):
-    """Write the bits of an observation; return whether its numbers are within their bounds."""
+    """Write the bits of an observation; return whether its numbers are within their bounds.
+
+    Eight bits are written at once, from the first of each number: those of the next one come later.
+    """
     values, low, high = pointer(encoding.values), pointer(encoding.low), pointer(encoding.high)
+    begin, least, most = pointer(encoding.begin), pointer(encoding.least), pointer(encoding.most)
+    into, yes, no = pointer(bits), splat8(np.uint8(1)), splat8(np.uint8(0))
     for k in range(len(encoding.values)):
         if not (low[k] <= values[k] <= high[k]):
             return False
-    number, least, most = pointer(encoding.number), pointer(encoding.least), pointer(encoding.most)
-    into = pointer(bits)
-    for b in range(len(encoding.number)):
-        value = values[number[b]]
-        into[b] = (value >= least[b]) & (value <= most[b])
+        value = splat8(values[k])
+        for b in range(begin[k], begin[k + 1], 8):
+            store(into, b, select((load8(least, b) > value) | (value > load8(most, b)), no, yes))
     for k in range(len(encoding.binary)):
-        first, at = encoding.first[k], encoding.begin[k]
-        whole = np.int64(min(max(values[encoding.binary[k]], first), encoding.last[k]) - first)
+        number, first = encoding.binary[k], encoding.first[k]
+        whole = np.int64(min(max(values[number], first), encoding.last[k]) - first)
         for d in range(encoding.digits[k]):
-            into[at + d] = (whole >> d) & 1
+            into[begin[number] + d] = (whole >> d) & 1
     return True
