@@ -38,8 +38,9 @@ def test_the_command_line_evolves_resumes_and_summarises(
     )
     assert main(["evolve", "--resume", out, "--brief"]) == 0
     brief = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
-    assert len(brief) == 4
-    assert set(brief) <= set(text.splitlines())
+    assert len(brief) == 5
+    assert set(brief[:-1]) <= set(text.splitlines())
+    assert brief[-1].startswith("Beats chance: ")
     single = ["--runs", "1", "--generations", "1", *small[4:], "--out", str(tmp_path / "one")]
     assert main(["evolve", *single]) == 0
     assert "DSP rules: 1 run of 1 generation, " in capsys.readouterr().out

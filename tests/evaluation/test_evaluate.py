@@ -94,6 +94,7 @@ def test_episodes_that_do_not_end_are_cut_off_and_counted() -> None:
         ({"env": "Acrobot-v1"}, "the agent has 3 actions, from -1 on, the environment Discrete(3)"),
         ({"env": "Pendulum-v1"}, "the agent has 3 actions, from -1 on, the environment Box("),
         ({"env": "CartPol-v1"}, "cannot make environment 'CartPol-v1': "),
+        ({"env": "compiled:CartPole"}, "env is 'compiled:CartPole', a task; an agent acts in a Gymnasium"),
         ({"seed": 2**31}, "seed is 2147483648, expected a whole number from 0 to 2147483647"),
         ({"options": {"a": 1}}, "Turns failed in reset: LookupError: no options here"),
         ({"env": lambda: Turns("nan")}, "the return of an episode is nan, expected a number; mend the env"),

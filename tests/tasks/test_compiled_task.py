@@ -146,13 +146,23 @@ def test_what_is_wrong_with_two_functions_is_said_in_one_line() -> None:
     def unknown(state: Any, action: int) -> Any:
         return {**state}, (0, 0), 0.0, False
 
+    def undefined(state: Any, action: int) -> Any:
+        return state, (nowhere, 0), 0.0, False  # type: ignore[name-defined]  # noqa: F821
+
+    def named(state: Any, action: int) -> Any:
+        return state, (state[0].name, 0), 0.0, False
+
     def few(state: Any, action: int) -> Any:
         return state, (0, 0), 0.0
 
     with pytest.raises(InputError, match=r"expected tuples of the same types, so begin with 0\.0"):
         compiled_task(begin, unstable, **bounds, encode="one-hot")
-    with pytest.raises(InputError, match=r"cannot be compiled"):
+    with pytest.raises(InputError, match=r"cannot be compiled: \w+Error: "):
         compiled_task(begin, unknown, **bounds, encode="one-hot")
+    with pytest.raises(InputError, match=r"Unknown attribute 'name' of type .* \(File .*, line \d+\)$"):
+        compiled_task(begin, named, **bounds, encode="one-hot")
+    with pytest.raises(InputError, match=r"cannot be compiled: NameError: name 'nowhere' is not defined$"):
+        compiled_task(begin, undefined, **bounds, encode="one-hot")
     with pytest.raises(InputError, match=r"expected \(state, observation\) and"):
         compiled_task(begin, few, **bounds, encode="one-hot")
     with pytest.raises(InputError, match="low has 1 numbers, high 2"):

@@ -162,14 +162,21 @@ def test_every_start_is_a_goal_that_resets_with_its_number_in_every_episode() ->
     assert env.seeds == [2, 2, 1]
 
 
+def half(reward: Any) -> Any:
+    return reward / 2
+
+
 def test_steps_and_target_are_the_environments_own() -> None:
     task = EnvTask("MountainCar-v0")
-    assert (task.name, task.steps, task.target(Settings()), task.whole) == (
-        "MountainCar-v0", 200, 110.0, False,
-    )  # fmt: skip
+    assert (task.name, task.steps, task.whole) == ("MountainCar-v0", 200, False)
+    assert task.target(Settings(steps=200)) == 110.0
+    assert task.target(Settings(steps=50)) is None  # whoever is cut off after 50 steps has paid 50
+    assert EnvTask("CartPole-v1").target(Settings(steps=50)) == -475.0
     assert EnvTask("MountainCar-v0", args={"max_episode_steps": 30}).steps == 30
     assert EnvTask(lambda: gymnasium.wrappers.TimeLimit(Cue(), 7)).steps == 7
-    assert EnvTask("MountainCar-v0", ep=lambda walk: 0).target(Settings()) is None
+    assert EnvTask("MountainCar-v0", ep=lambda walk: 0).target(Settings(steps=200)) is None
+    halved = EnvTask("MountainCar-v0", wrap=lambda env: gymnasium.wrappers.TransformReward(env, half))
+    assert halved.target(Settings(steps=200)) is None  # solved at 55, but that nobody knows
     assert (EnvTask(Cue).steps, EnvTask(Cue).target(Settings())) == (None, None)
     maze = EnvTask("distal/TripleTMaze-v1", args={"max_steps": 40})
     assert maze.steps == 40

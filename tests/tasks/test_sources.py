@@ -245,6 +245,7 @@ def test_wrappers_of_your_own_module_are_made_again_once_it_is_imported() -> Non
         ("gymnasium.wrappers:Flatten", "there is no 'Flatten' in gymnasium.wrappers; did you mean 'Flatten"),
         ("gymnasium.wrappers:TimeLimit", "cannot wrap Ring in gymnasium.wrappers:TimeLimit: TypeError: "),
         (lambda env: 3, "returns 3, expected an environment"),
+        (lambda env: Ring(), "gives another environment, Ring; expected a wrapper of Ring"),
     ],
 )
 def test_what_is_no_wrapper_is_refused(wrap: Any, problem: str) -> None:

@@ -401,12 +401,15 @@ def test_rewards_are_made_whole_by_a_scale_that_the_name_says(
     assert walk.ep == named * 6 - round(named * float(reward))
 
 
-def test_the_goal_counts_as_reached_at_the_same_return() -> None:
-    def env() -> Any:
-        made = gymnasium.make("FrozenLake-v1", is_slippery=False)  # solved from 0.7 on
-        return gymnasium.wrappers.TransformReward(made, half)
+def test_the_goal_counts_as_reached_at_the_same_return_unless_rewards_are_changed() -> None:
+    def plain() -> Any:
+        return gymnasium.make("FrozenLake-v1", is_slippery=False)  # solved from 0.7 on
 
-    assert tabulate(env).target(Settings()) == -7.0
+    def changed() -> Any:
+        return gymnasium.wrappers.TransformReward(plain(), half)
+
+    assert tabulate(plain, scale=10).target(Settings()) == -7.0
+    assert tabulate(changed).target(Settings()) is None
 
 
 def half(reward: Any) -> Any:

@@ -22,7 +22,7 @@ def add(command: Parser) -> None:
     command.description = (
         "Measure an engine: ratios within one run, medians of repeats. Engine cpu "
         "takes about two minutes on two cores, ten seconds with --quick; engine gpu about two minutes; "
-        "engine steps about one."
+        "engine steps too."
     )
     add_options(command, {
         "--engine NAME": "cpu, gpu, steps (cpu)",

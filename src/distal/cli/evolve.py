@@ -180,18 +180,17 @@ def _configured(args: argparse.Namespace) -> Config:
 
 
 def _show_evolved(evolved: Evolved, out: str, brief: bool) -> None:
-    """Print the winners of an evolution, with chance; the short form is the table alone."""
+    """Print the winners of an evolution, with chance; the short form is the table and the verdict."""
     about, verdict = _about(evolved), evolved.verdict
     to = console()
     if not brief:
         to.print(*about, sep="\n")
     rows = ((one.run, one.generation, one.selected, one.fresh) for one in evolved.winners)
     to.print(winners_table(to, "selected", rows))
-    if brief:
-        return
-    for line in LEGEND:
-        to.print(line, style="dim")
-    to.print(f"kept in {out}", soft_wrap=True)
+    if not brief:
+        for line in LEGEND:
+            to.print(line, style="dim")
+        to.print(f"kept in {out}", soft_wrap=True)
     if verdict is not None:
         to.print(verdict, soft_wrap=True)
 

@@ -28,7 +28,9 @@ from distal.base.significance import interval, paired
 from distal.evaluation.agent import MAX_EPISODES, Agent, Goals
 from distal.model.draws import MAX_SEED
 from distal.tasks.actions import actions_of_space
+from distal.tasks.classic_control import PREFIX
 from distal.tasks.gym import is_env, made_env, name_of, named
+from distal.tasks.task import Task
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -226,6 +228,11 @@ def evaluate(
     chance = flag("chance", chance)
     if options is not None and not isinstance(options, Mapping):
         raise InputError(f"options is {shown(options)}, expected a dictionary for reset")
+    if isinstance(env, Task) or (isinstance(env, str) and env.startswith(PREFIX)):
+        raise InputError(
+            f"env is {shown(env)}, a task; an agent acts in a Gymnasium environment, as 'CartPole-v1', or in "
+            "your own loop with agent.act(observation)"
+        )
     made = env if is_env(env) else made_env(env, {})
     try:
         _check_fit(agent, made)

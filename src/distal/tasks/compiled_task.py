@@ -31,7 +31,7 @@ from distal.model.settings import MAX_OUTPUTS, MAX_STEPS, Settings
 from distal.tasks.encoders import Encoder, encoder_of
 from distal.tasks.function_checksum import checksum
 from distal.tasks.spaces import Bounds
-from distal.tasks.task import Task, Walk
+from distal.tasks.task import Task, Walk, whole_target
 
 _MAX_DRAWS = 1_000
 _MAX_GOALS = 1_000
@@ -104,7 +104,7 @@ class CompiledTask(Task["CompiledWalk"]):
 
     def target(self, settings: Settings) -> float | None:
         """Return the EP at or below which the goal counts as reached, if there is one."""
-        return self.threshold
+        return whole_target(self.threshold, settings, self.steps)
 
     def to_dict(self) -> dict[str, Any] | None:
         """Return what a task that comes with the package is made from again; None for any other."""
@@ -122,10 +122,7 @@ class CompiledTask(Task["CompiledWalk"]):
             begun = reset(fractions(0, 0, self.draws), 0)
             stepped = step(begun[0], 0)
         except Exception as error:  # Numba says at length why it cannot compile
-            line = next((line for line in map(str.strip, str(error).splitlines()) if line), "")
-            raise InputError(
-                f"reset and step cannot be compiled: {type(error).__name__}: {line[:200]}"
-            ) from None
+            raise InputError(f"reset and step cannot be compiled: {_cause(error)}") from None
         if (
             not isinstance(begun, tuple)
             or len(begun) != 2
@@ -201,6 +198,16 @@ def check_reward(reward: float) -> None:
     """Refuse a reward that is no finite number."""
     if not math.isfinite(reward):
         raise InputError(f"a reward is {shown(reward)}, expected a finite number; mend the task")
+
+
+def _cause(error: Exception) -> str:
+    """Return what Numba means, of all that it says, and the line of code if it names one."""
+    said = [line for line in map(str.strip, str(error).splitlines()) if line]
+    cause = next((line for line in said if not line.startswith("Failed in nopython mode")), "")
+    place = next((line.rstrip(":") for line in said if line.startswith("File ")), None)
+    where = "" if place is None or place == cause.rstrip(":") else f" ({place})"
+    kind = "" if cause.partition(":")[0].endswith("Error") else f"{type(error).__name__}: "
+    return f"{kind}{cause[:200]}{where}"
 
 
 def compiled_task(

@@ -33,7 +33,7 @@ from distal.tasks.encoders import AnyEncoder, Encoder, encoder_of
 from distal.tasks.naming import package_of
 from distal.tasks.picture import actions_of
 from distal.tasks.registry import TASKS
-from distal.tasks.task import Task, Walk
+from distal.tasks.task import Task, Walk, whole_target
 
 _MAX_STARTS = 1_000  # as many goals as a table may have
 MAX_SCALE = 10_000
@@ -194,7 +194,8 @@ class EnvTask(Task[EnvWalk]):
         self.inputs = self.encoder.bits
         self.limit, self._own_limit = _limit_of(made)
         self.steps = None if self.limit is None else min(self.limit, MAX_STEPS)
-        threshold = getattr(getattr(made, "spec", None), "reward_threshold", None)
+        known = _keeps_rewards(made)
+        threshold = getattr(getattr(made, "spec", None), "reward_threshold", None) if known else None
         self.threshold: float | None = None if threshold is None else float(threshold)
         self._try_out()
         left_out = self.encoder.left_out if isinstance(self.encoder, Encoder) else ()
@@ -246,10 +247,10 @@ class EnvTask(Task[EnvWalk]):
         return steps
 
     def target(self, settings: Settings) -> float | None:
-        """Return minus Gymnasium's reward threshold of the environment, if it has one."""
+        """Return minus Gymnasium's reward threshold of the environment, if it has one for such rewards."""
         if self.threshold is None or self._ep is not minus_return:
             return None
-        return 0.0 - self.threshold * (self.scale or 1)
+        return whole_target(0.0 - self.threshold * (self.scale or 1), settings, self.limit)
 
     def for_trial(self, seed: int) -> EnvTask:
         """Return the task of one trial: its first episode resets with the seed, the later ones go on."""
@@ -575,11 +576,16 @@ def wrapped_env(env: Any, wrap: object) -> Any:
         wrapper = naming.function_of("wrap", one) if isinstance(one, str) else one
         name = one if isinstance(one, str) else called(one)
         try:
-            env = wrapper(env)
+            made = wrapper(env)
         except Exception as error:  # a wrapper may raise anything
             raise InputError(f"cannot wrap {name_of(env)} in {name}: {said(error)}") from None
-        if not is_env(env):
-            raise InputError(f"{name} returns {shown(env)}, expected an environment")
+        if not is_env(made):
+            raise InputError(f"{name} returns {shown(made)}, expected an environment")
+        if getattr(made, "unwrapped", made) is not getattr(env, "unwrapped", env):
+            raise InputError(
+                f"{name} gives another environment, {name_of(made)}; expected a wrapper of {name_of(env)}"
+            )
+        env = made
     return env
 
 
@@ -600,6 +606,14 @@ def harmless() -> tuple[type, ...]:
     from gymnasium import wrappers as known  # noqa: PLC0415 - an extra
 
     return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
+
+
+def _keeps_rewards(env: Any) -> bool:
+    """Say whether no wrapper can have changed the rewards, so that Gymnasium's threshold is one for them."""
+    from gymnasium import ActionWrapper, ObservationWrapper  # noqa: PLC0415 - an extra
+
+    *outer, _ = wrappers(env)
+    return all(isinstance(one, (*harmless(), ActionWrapper, ObservationWrapper)) for one in outer)
 
 
 def wrappers(env: Any) -> Iterator[Any]:

@@ -15,7 +15,7 @@ from distal.base.display import short
 from distal.model.settings import MAX_STEPS, Settings
 from distal.tasks.picture import Picture
 from distal.tasks.table import ARRAYS, Table
-from distal.tasks.task import Task, Walk
+from distal.tasks.task import Task, Walk, whole_target
 
 MAX_NAME = 100
 FORMAT = "distal-table"
@@ -94,7 +94,7 @@ class TableTask(Task["TableWalk"]):
 
     def target(self, settings: Settings) -> float | None:
         """Return the EP at or below which the goal counts as reached, if there is one."""
-        return self._target
+        return whole_target(self._target, settings, self.limit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the description of the task, ready for JSON: its sizes, digest and source."""

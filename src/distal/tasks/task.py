@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from distal.base.checks import InputError, counted, integer, sequence, shown
+from distal.base.checks import InputError, counted, instance, integer, sequence, shown
 from distal.base.display import short
 from distal.model.draws import MAX_COUNT
 from distal.model.maze import Maze
@@ -254,3 +254,13 @@ class Aim(Generic[W]):
     def begin(self, settings: Settings, episode: int = 0) -> W:
         """Begin a new episode with its goal."""
         return self.task.begin(self.goal_in(episode), settings)
+
+
+def whole_target(target: float | None, settings: Settings, limit: int | None) -> float | None:
+    """Return the target of a task that ends episodes after `limit` steps, if the settings leave it so many.
+
+    A target above 0 is one for costs. Shorter episodes have none: to be cut off early would reach it.
+    """
+    steps = instance("settings", settings, Settings, "a Settings").steps
+    shorter = limit is not None and steps < limit
+    return None if target is not None and target > 0 and shorter else target
