@@ -33,7 +33,7 @@ from distal.base import memory
 from distal.base.checks import InputError, counted, integer, number, sequence, shown, suggestion
 from distal.model.settings import MAX_INPUTS
 from distal.tasks import naming
-from distal.tasks.spaces import Part, numbers_of, parts_of, texts_in
+from distal.tasks.spaces import Part, array_of, numbers_of, parts_of, texts_in
 
 SEEN = 2_000  # observations of a random policy that quantiles are taken from
 _UNBOUNDED = float(np.finfo(np.float32).max)  # bounds from here on are none
@@ -450,12 +450,13 @@ def _fill(space: Any, columns: list[Column], words: dict[str, str], given: Any) 
 def _looked(space: Any, pools: list[list[int]], look: Look, most: int | None) -> list[tuple[int, ...] | None]:
     """Return the values that a random policy sees in each pool, ascending; None where there are more."""
     values: list[set[float] | None] = [set() for _ in pools]
+    places = [np.array(pool) for pool in pools]
     for observation in itertools.islice(look(), SEEN):
-        seen = np.array(numbers_of(space, observation))
-        for k, pool in enumerate(pools):
+        seen = array_of(space, observation)
+        for k, place in enumerate(places):
             known = values[k]
             if known is not None:
-                known.update(np.unique(seen[pool]).tolist() if len(pool) > 1 else [seen[pool[0]].item()])
+                known.update(np.unique(seen[place]).tolist())
                 values[k] = None if most is not None and len(known) > most else known
     return [None if one is None else tuple(sorted(map(int, one))) for one in values]
 
@@ -475,7 +476,7 @@ def _with_quantiles(space: Any, columns: list[Column], look: Look) -> list[Colum
     kept = {f"numbers of {SEEN:,} observations": 8 * SEEN * len(binned), "edges": 64 * len(columns)}
     memory.Estimate(f"{counted(len(columns), 'number')} in an observation", kept, _SMALLER).check()
     seen = np.array(
-        [np.array(numbers_of(space, one), np.float64)[binned] for one in itertools.islice(look(), SEEN)]
+        [array_of(space, one)[binned].astype(np.float64) for one in itertools.islice(look(), SEEN)]
     )
     if not np.isfinite(seen).all():
         raise InputError(

@@ -119,8 +119,19 @@ def bounds_of(space: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def numbers_of(space: Any, observation: Any) -> list[float]:
     """Return the numbers that an observation consists of, if it is in the space."""
+    return [one for part in _checked(space, observation) for one in part.tolist()]
+
+
+def array_of(space: Any, observation: Any) -> NDArray[Any]:
+    """Return the same numbers as an array, without a list of them where an observation is one array."""
+    parts = _checked(space, observation)
+    return parts[0] if len(parts) == 1 else np.array([one for part in parts for one in part.tolist()])
+
+
+def _checked(space: Any, observation: Any) -> list[NDArray[Any]]:
+    """Return the parts of an observation, each in one dimension."""
     try:
-        return list(_numbers(space, observation))
+        return list(_arrays(space, observation))
     except _Outside as outside:
         where = f", {outside}," if str(outside) else ","
         raise InputError(
@@ -145,12 +156,12 @@ class _Outside(Exception):  # noqa: N818 - never seen outside this file
     """An observation is not in its space."""
 
 
-def _numbers(space: Any, observation: Any) -> Iterator[float]:
+def _arrays(space: Any, observation: Any) -> Iterator[NDArray[Any]]:
     if isinstance(space, Bounds):
         values = array(observation)
         if values.shape != space.shape or not ((values >= space.low) & (values <= space.high)).all():
             raise _Outside(_first_outside(space, values))
-        yield from values.tolist()
+        yield values
         return
     from gymnasium import spaces  # noqa: PLC0415 - an extra
 
@@ -162,7 +173,7 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
         for name, part in parts:
             if isinstance(observation, dict) and name not in observation:
                 raise _Outside
-            yield from _numbers(part, observation[name])
+            yield from _arrays(part, observation[name])
         return
     if _is_text(space):
         return
@@ -174,7 +185,7 @@ def _numbers(space: Any, observation: Any) -> Iterator[float]:
         right = values.dtype.kind in "biuf" and values in space
     if not right:
         raise _Outside(_first_outside(space, values))
-    yield from values.ravel().tolist()
+    yield values.ravel()
 
 
 def _first_outside(space: Any, values: NDArray[Any]) -> str:
