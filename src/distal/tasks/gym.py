@@ -213,9 +213,8 @@ class EnvTask(Task[EnvWalk]):
         """Say whether a wrapper may have changed the actions, or they are no numbers."""
         from gymnasium import ObservationWrapper, RewardWrapper  # noqa: PLC0415 - an extra
 
-        *outer, _ = wrappers(self.env)
-        kept = (*harmless(), ObservationWrapper, RewardWrapper)
-        return self.acting.values is not None or not all(isinstance(one, kept) for one in outer)
+        kept = wrapped_only_in(self.env, ObservationWrapper, RewardWrapper)
+        return self.acting.values is not None or not kept
 
     @property
     def env(self) -> Any:
@@ -608,12 +607,17 @@ def harmless() -> tuple[type, ...]:
     return (known.OrderEnforcing, known.PassiveEnvChecker, known.RecordEpisodeStatistics, known.TimeLimit)
 
 
+def wrapped_only_in(env: Any, *kinds: type) -> bool:
+    """Say whether all wrappers of an environment are harmless, or of these kinds."""
+    *outer, _ = wrappers(env)
+    return all(isinstance(one, (*harmless(), *kinds)) for one in outer)
+
+
 def _keeps_rewards(env: Any) -> bool:
     """Say whether no wrapper can have changed the rewards, so that Gymnasium's threshold is one for them."""
     from gymnasium import ActionWrapper, ObservationWrapper  # noqa: PLC0415 - an extra
 
-    *outer, _ = wrappers(env)
-    return all(isinstance(one, (*harmless(), ActionWrapper, ObservationWrapper)) for one in outer)
+    return wrapped_only_in(env, ActionWrapper, ObservationWrapper)
 
 
 def wrappers(env: Any) -> Iterator[Any]:

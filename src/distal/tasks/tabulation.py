@@ -25,7 +25,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from distal.base.checks import InputError, function, instance, integer, shown
-from distal.tasks.gym import MAX_SCALE, EnvTask, called, harmless, said, scaled_name, wrappers
+from distal.tasks.gym import (
+    MAX_SCALE,
+    EnvTask,
+    called,
+    harmless,
+    said,
+    scaled_name,
+    wrapped_only_in,
+    wrappers,
+)
 from distal.tasks.picture import picture_of, position
 from distal.tasks.table import MAX_COST, MAX_STATES, Table
 from distal.tasks.table_task import MAX_NAME, TableTask
@@ -267,14 +276,14 @@ def _has_transitions(env: Any) -> bool:
     """Say whether an environment has a table of transitions between its observations."""
     from gymnasium.spaces import Discrete  # noqa: PLC0415 - an extra
 
-    *outer, inner = wrappers(env)
+    *_, inner = wrappers(env)
     space = env.observation_space
     return (
         isinstance(getattr(inner, "P", None), dict)
         and hasattr(inner, "initial_state_distrib")
         and isinstance(space, Discrete)
         and (space.start, space.n) == (0, len(inner.P))
-        and all(isinstance(one, harmless()) for one in outer)
+        and wrapped_only_in(env)
         and not getattr(inner, "fickle_passenger", False)  # the taxi's chance that is not in P
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from distal.model.compiled_draws import inlined
 from distal.model.lanes import load8, pointer, select, splat8, store
-from distal.networks.compiled_network import in_eights, with_room
+from distal.networks.compiled_network import with_room
 from distal.tasks.encoders import AnyEncoder, Binned, Encoder
 from distal.tasks.spaces import bounds_of
 
@@ -53,8 +53,8 @@ def encoding_of(encoder: AnyEncoder | None) -> Encoding | None:
                 between += ((value, value) for value in column.values)
         begin.append(len(between))
     low, high = bounds_of(encoder.space)
-    edges = with_room((2, in_eights(len(between))), np.float64)
-    edges[:, : len(between)] = np.array(between, np.float64).reshape(-1, 2).T
+    edges = with_room((2, len(between)), np.float64)
+    edges[:] = np.array(between, np.float64).reshape(-1, 2).T
     wholes = np.array(binary, np.int64).reshape(-1, 4).T.copy()
     return Encoding(
         np.zeros(len(encoder.columns)), low, high, np.array(begin, np.int64), *edges, *wholes[:2],
